@@ -7,7 +7,7 @@ from typing import Any
 
 from ssdscope.findings import Absent, Detected, Finding
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget, silent
 from ssdscope.targets import open_target
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ssdscope import studies
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import effective_block
-from ssdscope.probes.states import State
 from ssdscope.studies import Claim, FigureResult, Verdict
 from ssdscope.studies.ryu2009 import management_block, placing
 from ssdscope.studies.ryu2009.detecting import A, B, C, Detecting

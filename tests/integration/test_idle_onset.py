@@ -10,7 +10,7 @@ from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, ope
 
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties.idle import found_onset
 from ssdscope.probes.properties.pauses import GoneOn, Pauses

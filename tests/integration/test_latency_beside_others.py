@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ssdscope.findings import Detected, Finding
-from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench, Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import latency, queue_depth
 from ssdscope.targets import Device

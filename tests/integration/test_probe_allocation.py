@@ -11,7 +11,7 @@ import pytest
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes import allocation as allocation_probe
 from ssdscope.probes import order_regions
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import open_target

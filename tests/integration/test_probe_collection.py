@@ -16,7 +16,7 @@ from tests.integration.collecting_drives import (
 )
 
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.properties.collection import PERIOD, RECLAIM
 
 PAGE = 4096

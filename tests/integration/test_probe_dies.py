@@ -9,11 +9,11 @@ import pytest
 
 from ssdscope.findings import Detected, Finding, Reason, Undetectable
 from ssdscope.inference.series import Series
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties import dies
-from ssdscope.probes.stopped import Stopped
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 

@@ -11,7 +11,7 @@ from tests.integration.small_drives import FLAT, NOISE, opened
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.findings.families import FAMILIES
 from ssdscope.probes import session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import NO_FLASH
 from ssdscope.probes.properties import disk

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench import Bench, Stopped
-from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.ledger import Bench, Stopped
 
 
 class Clock:

@@ -9,7 +9,7 @@ from tests.integration.laid_out_drives import DEFAULT, PAGE_MAPPED, drive
 
 from ssdscope.findings import Detected, Finding, Reason, Undetectable
 from ssdscope.probes import allocation, registry, session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.targets import Device
 
 

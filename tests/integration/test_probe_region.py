@@ -9,7 +9,7 @@ import pytest
 from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import region as family
 from ssdscope.probes.session import run

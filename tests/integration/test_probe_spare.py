@@ -17,7 +17,7 @@ from tests.integration.collecting_drives import (
 )
 
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.properties import spare
 from ssdscope.probes.record import Record
 from ssdscope.studies.recovery.generator import draw

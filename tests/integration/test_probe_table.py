@@ -10,7 +10,7 @@ from tests.integration import reading_drives
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
 from ssdscope.probes import session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties import caches, table

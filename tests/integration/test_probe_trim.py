@@ -12,9 +12,9 @@ from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, 
 
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.inference.series import Series
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.overwriting import Granule
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.overwriting import Granule
 from ssdscope.probes.properties import trim
 from ssdscope.targets import Device
 from ssdscope.targets.records import OP_DISCARD, DeviceInfo

@@ -8,7 +8,7 @@ import pytest
 
 from ssdscope.findings import Absent, Detected, Finding, Period, Reason, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import units
 from ssdscope.studies.recovery.generator import draw

@@ -8,11 +8,11 @@ import pytest
 from tests.integration.laid_out_drives import DEFAULT, DRIVE, PAGE_MAPPED, PLAIN, drive
 
 from ssdscope.findings import Detected, Finding, Reason, Undetectable
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import silent
 from ssdscope.probes.properties import dies
 from ssdscope.probes.session import _of_one
-from ssdscope.probes.stopped import Stopped
 from ssdscope.targets import Device, open_target
 
 

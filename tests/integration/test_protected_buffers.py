@@ -9,7 +9,7 @@ import pytest
 from tests.integration.collecting_drives import bench_with, log_block, page_mapped, told
 
 from ssdscope.findings import Reason, Undetectable
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 
 PROTECTED = """
 [write_buffer]

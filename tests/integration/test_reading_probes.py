@@ -6,7 +6,7 @@ import pytest
 
 from ssdscope.findings import Detected, Undetectable
 from ssdscope.probes import session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget, silent
 from ssdscope.probes.properties import dies
 from ssdscope.studies.recovery.generator import draw

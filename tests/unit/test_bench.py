@@ -14,11 +14,11 @@ import pytest
 from ssdscope.errors import DeviceError
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.reconcile import reconciled
-from ssdscope.probes.states import State
 from ssdscope.targets import Device, open_target
 
 DEFAULT = Budget.parse("default")

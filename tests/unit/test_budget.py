@@ -16,10 +16,10 @@ from ssdscope.cli.app import run_cli
 from ssdscope.errors import UsageError
 from ssdscope.findings import Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import Budget, Work
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.states import State
 from ssdscope.report import spending, stages
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.endurance import rated_bytes

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ssdscope.inference.series import Series
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.properties import dies, sorting
 from ssdscope.probes.properties.at_once import (
     FORGETTING_BYTES,
@@ -19,7 +20,6 @@ from ssdscope.probes.properties.at_once import (
     Together,
     _meetings,
 )
-from ssdscope.probes.stopped import Stopped
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from ssdscope.probes.bench import Stopped
+from ssdscope.probes.bench.ledger import Stopped
 from ssdscope.probes.together import FORGETTING_BYTES, Together, cached_units
 
 if TYPE_CHECKING:
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import buffers, effective_block, effective_page, zone
 from ssdscope.probes.literal.zone import STEP_BYTES, Answer
-from ssdscope.probes.states import State
 from ssdscope.targets import open_target
 
 KIB, MIB = 1 << 10, 1 << 20

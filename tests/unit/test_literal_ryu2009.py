@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import allocation, placement, shift_write
 from ssdscope.probes.literal.placement import Placement

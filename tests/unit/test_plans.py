@@ -15,12 +15,12 @@ from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes import mechanisms, record, session, verdict
 from ssdscope.probes.again import decide
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import Mask, masked
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.record import Record
-from ssdscope.probes.stopped import Stopped
 from ssdscope.targets.opening import open_target
 
 ALPHA = "read_latency_alpha_ns"

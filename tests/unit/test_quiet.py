@@ -10,9 +10,9 @@ import pytest
 
 from ssdscope import stats
 from ssdscope.findings import Detected, Evidence, Reason, Undetectable
-from ssdscope.probes.bench import _refuse_split
-from ssdscope.probes.discipline import undivided
-from ssdscope.probes.machine import naming_machine
+from ssdscope.probes.bench.company import refuse_split
+from ssdscope.probes.bench.discipline import undivided
+from ssdscope.probes.bench.machine import naming_machine
 from ssdscope.results.remarks import of_machine
 from ssdscope.seeds import stream
 from ssdscope.targets.machine import machine_state
@@ -81,7 +81,7 @@ class Splitting:
         columns = {name: np.zeros(len(lengths), kind) for name, kind in LOG_TYPES.items()}
         columns |= {"offset_bytes": offsets, "bytes": lengths}
         log = Log(columns, replace(STILL, disk=disk))
-        _refuse_split(log)
+        refuse_split(log)
         return log
 
 

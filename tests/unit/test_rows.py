@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench, Stopped
 from ssdscope.probes.rows import read_rows
 
 

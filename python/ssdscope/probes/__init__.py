@@ -2,17 +2,18 @@
 
 Reading order:
 
-`notes`
-    What a probe notes while it measures, until it is the evidence of an answer
-    (`ssdscope.findings` has the answers and the kinds of evidence).
-`budget`, `states`, `bench`
-    What may be spent; what a drive is prepared to; the drive on the bench, with its ledger.
-`discipline`
-    What measurements share: the smallest request, random places, undivided sizes, a quiet hour.
-`reconcile`
-    Findings held against each other.
-`plan`, `run`, `record`, `verdict`, `mechanisms`
-    What is measured, apart from what is made of it; `properties` has a file for each family.
+`bench`
+    What may touch the device: its ledger, states, the quiet of the machine, ways to write.
+`budget`
+    What may be spent.
+`plan`, `run`, `record`
+    What is measured, apart from what is made of it; kept, so that it can be decided upon again.
+`properties`
+    A file for each family: what it asks, plans, weighs with an engine, and cannot tell.
+`mechanisms`, `verdict`, `reconcile`
+    What hides what; what evidence comes to; findings held against each other.
+`asking`, `again`
+    What a family sees of a drive that is there, and of a record.
 `registry`, `session`
     Which families there are and in what order they run; the run itself.
 

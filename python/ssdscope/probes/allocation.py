@@ -68,8 +68,9 @@ from ssdscope.findings import (
     series,
 )
 from ssdscope.probes import pslc
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.bench.discipline import in_peace
+from ssdscope.probes.bench.ledger import Stopped
+from ssdscope.probes.bench.states import SETTLE_NS, State
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.order_regions import (
     BATCHES,
@@ -86,7 +87,6 @@ from ssdscope.probes.order_regions import (
     write_elsewhere,
 )
 from ssdscope.probes.rows import without_read_cache
-from ssdscope.probes.states import SETTLE_NS, State
 from ssdscope.probes.together import Together, cached_units
 from ssdscope.seeds import stream
 
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 NAME = PROPERTY = "allocation"

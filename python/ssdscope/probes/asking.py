@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ssdscope.findings import Absent, Detected, Evidence, Finding, Undetectable
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.mechanisms import masked
-from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ssdscope.findings import Reason
-from ssdscope.probes.states import State, Window
+from ssdscope.probes.bench.states import State, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,15 +13,15 @@ import numpy as np
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Reason
 from ssdscope.probes import pslc
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.states import SETTLE_NS
+from ssdscope.probes.bench.discipline import base_request_bytes
+from ssdscope.probes.bench.ledger import Stopped
+from ssdscope.probes.bench.states import SETTLE_NS
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 PAIRS, BATCHES = 12, 5
 """Pairs of regions until it is asked whether it is clear; how often."""

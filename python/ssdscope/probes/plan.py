@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ssdscope.probes.states import State
+from ssdscope.probes.bench.states import State
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ssdscope.inference.series import Series
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["Ask", "Plan"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ssdscope.findings import Ambiguous, Detected, Reason, Undetectable
 
 if TYPE_CHECKING:
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 SIZE = "pslc_bytes"
 

@@ -13,7 +13,7 @@ import numpy as np
 from ssdscope.errors import UsageError
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
-from ssdscope.probes.stopped import Stopped
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.results.files import write_bytes
 from ssdscope.targets.records import CacheInfo, DeviceInfo
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.bench.discipline import in_peace
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.ledger import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import Log
 
 WAITS_NS = tuple(500_000_000 << doubled for doubled in range(5))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.bench.discipline import in_peace
 
 if TYPE_CHECKING:
     from ssdscope.inference.series import Series
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Plan
 
 __all__ = ["run"]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from ssdscope.findings import Finding, Where
 from ssdscope.probes.asking import answers
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.machine import naming_machine
+from ssdscope.probes.bench.states import State, Window
 from ssdscope.probes.budget import Budget, StageProgress, silent
-from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import MASKS
 from ssdscope.probes.properties import disk
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.registry import choose, every
-from ssdscope.probes.states import State, Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

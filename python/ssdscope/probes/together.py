@@ -15,13 +15,13 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.findings import Absent, Reason
-from ssdscope.probes.bench import Stopped
+from ssdscope.probes.bench.ledger import Stopped
 from ssdscope.probes.rows import patient_read, slow_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 APART_NS = 1000
 """Rest before each burst: the one before has ended."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.studies.judging import UNKNOWN
 from ssdscope.studies.record import Claim, Verdict

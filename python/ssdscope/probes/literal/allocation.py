@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ssdscope.workloads import Workload
 
 if TYPE_CHECKING:
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 LIMIT = 0.05
 READ_PAGES = 4

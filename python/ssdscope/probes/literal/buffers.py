@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.states import State
+from ssdscope.probes.bench.states import State
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 COMMAND_BYTES = 128 << 10
 RANDOM_BYTES = 4096

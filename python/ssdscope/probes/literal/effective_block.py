@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.probes.states import State, Window
+from ssdscope.probes.bench.states import State, Window
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 DISTANCE_BYTES = 64 << 20

@@ -24,7 +24,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 SHIFT_BYTES = 1024
 THRESHOLD_SHARE = {"writes": 0.25, "reads": 0.1}

@@ -29,7 +29,7 @@ from ssdscope.stats import fit_line, relative_nnls
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 Design = Literal["a", "b"]
 

@@ -45,7 +45,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 UNITS_PER_SHIFT = 2
 """In units of half a shift, see above."""

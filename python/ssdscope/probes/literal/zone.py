@@ -24,7 +24,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 STEP_BYTES = 1 << 20
 NEAR = 16

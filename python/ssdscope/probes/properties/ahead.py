@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ssdscope.findings import Evidence, Finding
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
 
 __all__ = ["AHEAD", "Behind", "Next", "detect_ahead"]

@@ -18,14 +18,14 @@ from ssdscope.findings import Axis, Exhibit, Step, series
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import steps
-from ssdscope.probes.discipline import MIN_REQUEST_BYTES
+from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.rows import WAITS_NS, read_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 __all__ = ["Backwards", "Count", "count_of", "shown"]
 

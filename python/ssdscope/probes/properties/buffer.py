@@ -34,6 +34,7 @@ from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import FOUND, LEAST_EFFECT
 from ssdscope.inference.locked import locked
 from ssdscope.inference.series import Series
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties.buffer_long import by_long_writes, lengths_of_units
 from ssdscope.probes.properties.buffer_plans import (
@@ -53,7 +54,6 @@ from ssdscope.probes.properties.buffer_plans import (
     Stretches,
     Told,
 )
-from ssdscope.probes.stopped import Stopped
 from ssdscope.probes.verdict import absent, detected, refused
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ import numpy as np
 
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.series import Series, Weighed
-from ssdscope.probes.filling import Bursts
+from ssdscope.probes.bench.filling import Bursts
 from ssdscope.probes.properties.buffer_plans import MORE, RUNS, SOME, WIDEST, Buffered
 
 if TYPE_CHECKING:
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
 
 __all__ = ["Long", "by_long_writes", "lengths_of_units"]

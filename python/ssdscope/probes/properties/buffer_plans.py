@@ -16,7 +16,7 @@ from ssdscope.inference.course import extent
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.locked import locked
 from ssdscope.inference.series import Series, Weighed
-from ssdscope.probes.filling import Bursts, waits
+from ssdscope.probes.bench.filling import Bursts, waits
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 FIRST_WRITES, MOST_WRITES = 64, 1 << 14

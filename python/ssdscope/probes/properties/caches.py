@@ -47,7 +47,7 @@ from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import cautions
+from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties.ahead import AHEAD, detect_ahead
@@ -57,7 +57,7 @@ from ssdscope.probes.rows import random_blocks, read_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
 
 __all__ = ["PROBE", "Again", "Kept"]

@@ -47,13 +47,13 @@ from ssdscope.findings import (
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Rival, Series
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import MIN_REQUEST_BYTES
+from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
+from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties import idle
 from ssdscope.probes.properties.in_turn import TURNS, InTurn, cost, levels
 from ssdscope.probes.properties.one_place import Emptied, OnePlace, waits
-from ssdscope.probes.states import State
-from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

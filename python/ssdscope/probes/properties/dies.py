@@ -32,7 +32,7 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Partition, Reason, series
 from ssdscope.inference.levels import APART, LEAST_EFFECT
-from ssdscope.probes.discipline import cautions
+from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties import placement, volumes
 from ssdscope.probes.properties.at_once import kept_by

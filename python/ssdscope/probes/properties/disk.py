@@ -30,14 +30,14 @@ from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Rival, Series
 from ssdscope.inference.turn import Turned, turn
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.bench.discipline import base_request_bytes
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Ask, Plan
 from ssdscope.probes.properties import disk_arm, disk_cache
-from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 PROBE_NAME, ROTATION = "disk", "rotation_ns"

@@ -28,14 +28,14 @@ from ssdscope.inference.series import Series
 from ssdscope.inference.tracks import cylinder, tracks
 from ssdscope.inference.turn import NORMAL, Turned, beneath, turn
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.plan import Ask, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ssdscope.inference.series import Weighed
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 PROBE_NAME, FULL, TRACK = "disk", "seek_full_ns", "seek_track_ns"
 

@@ -25,13 +25,13 @@ from ssdscope.inference.levels import FOUND, LEAST_EFFECT
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.plan import Ask, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 PROBE_NAME, BYTES, SEGMENTS = "disk", "disk_cache_bytes", "disk_cache_segments"
 

@@ -21,7 +21,7 @@ from ssdscope.probes.rows import read_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 __all__ = ["Edges"]
 

@@ -36,7 +36,7 @@ from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import FOUND, LEAST_EFFECT
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.properties.pauses import (
     SERVED,
     WAITED,

@@ -15,7 +15,7 @@ import numpy as np
 
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
-from ssdscope.probes.overwriting import (
+from ssdscope.probes.bench.overwriting import (
     FILL_BYTES,
     Granule,
     fill_afresh,
@@ -28,7 +28,7 @@ from ssdscope.probes.properties.one_place import FOREIGN, levelled, waits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["TURNS", "InTurn", "cost", "levels"]

@@ -41,17 +41,17 @@ from ssdscope.inference.line import line
 from ssdscope.inference.noise import floor, medians, quickest
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import (
+from ssdscope.probes.bench.discipline import (
     MAX_DROPPED_SHARE,
     MAX_FOREIGN_SHARE,
     base_request_bytes,
     cautions,
     undivided,
 )
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties import queue_depth
-from ssdscope.probes.stopped import Stopped
 from ssdscope.targets.quiet import machine_busy
 from ssdscope.targets.records import OP_READ
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo
 

@@ -27,15 +27,15 @@ from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.levels import APART, NEXT_TO_NONE
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import MIN_REQUEST_BYTES
-from ssdscope.probes.overwriting import write_through
+from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
+from ssdscope.probes.bench.overwriting import write_through
 from ssdscope.probes.properties.overwrites import Overwrites
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.findings import Finding
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
 
 __all__ = ["Merging", "full_from", "spare", "units"]

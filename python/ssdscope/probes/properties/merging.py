@@ -47,8 +47,10 @@ from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
 from ssdscope.inference.period import multiples
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
-from ssdscope.probes import verdict, write_through
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes import verdict
+from ssdscope.probes.bench import write_through
+from ssdscope.probes.bench.discipline import base_request_bytes
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties.merging_plans import (
     LOGS,
@@ -59,7 +61,6 @@ from ssdscope.probes.properties.merging_plans import (
     Scattered,
     full,
 )
-from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

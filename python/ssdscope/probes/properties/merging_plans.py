@@ -13,16 +13,16 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
-from ssdscope.probes import write_through
-from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.bench import write_through
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.states import State
-from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["LOGS", "Begins", "InOrder", "Pairs", "Reversed", "Scattered", "full"]

@@ -17,13 +17,13 @@ from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.recurrence import in_step, recurrence
 from ssdscope.inference.series import Series, Weighed, nothing
-from ssdscope.probes.overwriting import Granule, discard_all, fill_afresh, write_through
+from ssdscope.probes.bench.overwriting import Granule, discard_all, fill_afresh, write_through
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["FOREIGN", "LEVELS", "Emptied", "OnePlace", "levelled", "waits"]

@@ -12,13 +12,13 @@ from ssdscope.inference.levels import FOUND
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import step
-from ssdscope.probes.overwriting import completions_ns, write_through
+from ssdscope.probes.bench.overwriting import completions_ns, write_through
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["DEPTH", "WAITS", "AtOnce", "InOrder", "OneByOne", "Overwrites", "slowest", "times"]

@@ -20,13 +20,13 @@ from ssdscope.findings import Reason
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
-from ssdscope.probes.discipline import PATIENCE_NS, in_peace
+from ssdscope.probes.bench.discipline import PATIENCE_NS, in_peace
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties.trials import AWAKE_NS, LONGEST_NS, Trials, Waits
-from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = [

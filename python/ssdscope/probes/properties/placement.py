@@ -46,7 +46,7 @@ from ssdscope.findings import (
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.lengths import common_length, onset
 from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
-from ssdscope.probes.discipline import cautions
+from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.properties import rows
 from ssdscope.probes.verdict import refused
 

@@ -42,16 +42,16 @@ from ssdscope.inference.levels import FOUND
 from ssdscope.inference.noise import floor
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import (
+from ssdscope.probes.bench.discipline import (
     PATIENCE_NS,
     WAITS_NS,
     base_request_bytes,
     cautions,
     in_peace,
 )
+from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.states import State
-from ssdscope.probes.stopped import Stopped
 from ssdscope.targets.quiet import machine_busy
 from ssdscope.units import format_binary
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo, Log
 

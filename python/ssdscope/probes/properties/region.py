@@ -37,11 +37,11 @@ from ssdscope.inference.filled import filled
 from ssdscope.inference.levels import BEGUN, ERASES, FOUND, LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, nothing
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.bench.discipline import base_request_bytes
+from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.bench.write_through import writes_bytes
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties.stretches import LONGEST, Fill, Search, Stretches, of_kind, ratio
-from ssdscope.probes.stopped import Stopped
-from ssdscope.probes.write_through import writes_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

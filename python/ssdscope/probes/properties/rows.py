@@ -15,7 +15,7 @@ from ssdscope.probes.rows import random_blocks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 __all__ = ["Boundaries", "Busy", "Ends", "Parts"]
 

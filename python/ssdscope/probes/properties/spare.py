@@ -44,6 +44,7 @@ from ssdscope.inference.levels import (
 from ssdscope.inference.series import Rival, nothing
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties import log_blocks
 from ssdscope.probes.properties.overwrites import (
@@ -55,7 +56,6 @@ from ssdscope.probes.properties.overwrites import (
     slowest,
     times,
 )
-from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

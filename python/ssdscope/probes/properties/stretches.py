@@ -11,15 +11,15 @@ import numpy as np
 
 from ssdscope.inference.levels import ERASES, NOTICED
 from ssdscope.inference.series import Series
-from ssdscope.probes.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.write_through import writes_bytes, writing
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.write_through import writes_bytes, writing
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["LONGEST", "Fill", "Search", "Stretches", "of_kind", "ratio"]

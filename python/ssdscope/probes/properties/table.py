@@ -45,7 +45,7 @@ from ssdscope.inference.levels import FOUND, LEAST_EFFECT
 from ssdscope.inference.reach import reach
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import cautions
+from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties.backwards import Backwards, Count, count_of, shown
@@ -55,7 +55,7 @@ from ssdscope.probes.rows import random_blocks, read_rows, slow_changes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo
 

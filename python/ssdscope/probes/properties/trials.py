@@ -11,16 +11,16 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.inference.levels import NOTICED
-from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.gaps import between_bursts
-from ssdscope.probes.overwriting import Granule, latencies_ns
-from ssdscope.probes.stopped import Stopped
+from ssdscope.probes.bench.discipline import base_request_bytes
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.overwriting import Granule, latencies_ns
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 __all__ = ["AWAKE_NS", "LONGEST_NS", "Trials", "Waits"]
 

@@ -39,12 +39,12 @@ from ssdscope.inference.noise import usual
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
-from ssdscope.probes.discipline import base_request_bytes, random_offsets
-from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.bench.discipline import base_request_bytes, random_offsets
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.overwriting import Granule
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import Granule
 from ssdscope.probes.plan import Ask, Plan
-from ssdscope.probes.stopped import Stopped
 from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 PROBE_NAME, EFFECT = "trim", "trim_effect"

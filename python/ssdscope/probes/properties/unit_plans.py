@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.inference.series import Series
-from ssdscope.probes import write_through
-from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.bench import write_through
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = [

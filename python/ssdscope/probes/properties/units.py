@@ -31,6 +31,7 @@ from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Period, Reason, 
 from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
 from ssdscope.inference.period import scan
 from ssdscope.inference.series import Rival, Series, Weighed
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Ask, Plan
 from ssdscope.probes.properties.unit_plans import (
@@ -44,7 +45,6 @@ from ssdscope.probes.properties.unit_plans import (
     sizes_blocks,
 )
 from ssdscope.probes.properties.unit_rivals import parts_are_clear, several_at_once, with_wholes
-from ssdscope.probes.states import State
 from ssdscope.probes.verdict import absent, detected, refused, weighed
 
 if TYPE_CHECKING:

@@ -35,10 +35,10 @@ from ssdscope.findings import Axis, Evidence, Exhibit, Partition, Reason, series
 from ssdscope.inference.halves import halves
 from ssdscope.inference.levels import APART
 from ssdscope.inference.series import nothing
-from ssdscope.probes.discipline import cautions
+from ssdscope.probes.bench.discipline import cautions
+from ssdscope.probes.bench.states import SETTLE_NS
 from ssdscope.probes.properties.at_once import Pairs
 from ssdscope.probes.properties.sorting import plenty, sizes_of, sort, sorted_by
-from ssdscope.probes.states import SETTLE_NS
 from ssdscope.probes.verdict import detected, refused
 from ssdscope.targets.records import OP_FLUSH
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from ssdscope.findings import Finding
     from ssdscope.inference.series import Series, Weighed
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask, Plan
     from ssdscope.probes.properties.at_once import Kept
     from ssdscope.probes.properties.sorting import Sorted

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.literal import effective_block
-from ssdscope.probes.states import State
 from ssdscope.studies.kuo2009 import cases, curves
 from ssdscope.studies.kuo2009.bench import MIB, Drives, Served, write
 from ssdscope.studies.kuo2009.detecting import Subject, bench, row, subjects

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdscope.findings import Finding
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.studies.detectors import Question, answered
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
 from ssdscope.studies.record import Claim

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.probes.bench import Bench
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.literal import allocation, shift_write
 from ssdscope.probes.literal.placement import ReadSizes
 from ssdscope.probes.literal.shift_write import Answer, Sweep

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import MAX_DROPPED_SHARE
+from ssdscope.probes.bench.discipline import MAX_DROPPED_SHARE
+from ssdscope.probes.bench.ledger import Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 SHORTER = 4
 """How many times, of a piece after one that was disturbed."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
-from ssdscope.probes.discipline import MAX_FOREIGN_SHARE, base_request_bytes
+from ssdscope.probes.bench.discipline import MAX_FOREIGN_SHARE, base_request_bytes
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 MOST_REQUESTS = 300_000
 """In one pass over the drive; more are joined to requests of several units."""

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench import Bench, Stopped
-from ssdscope.probes.gaps import between_bursts
-from ssdscope.probes.states import State
+from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.states import State
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:

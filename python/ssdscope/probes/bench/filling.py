@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ssdscope.probes.bench import MAX_FOREIGN_SHARE
-from ssdscope.probes.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.ledger import MAX_FOREIGN_SHARE
 from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
 
 __all__ = ["WAITED", "Burst", "Bursts", "waits"]
 

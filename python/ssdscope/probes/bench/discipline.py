@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.stopped import Stopped
+from ssdscope.probes.bench.stopped import Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
 MIN_REQUEST_BYTES = 4096
