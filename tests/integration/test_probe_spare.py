@@ -98,8 +98,29 @@ def test_a_log_block_for_each_unit_is_next_to_none(tmp_path: Path) -> None:
     assert hidden.reason is Reason.MASKED
 
 
-def test_a_region_of_one_bit_per_cell_hides_collection(tmp_path: Path) -> None:
-    bench = bench_with(tmp_path, page_mapped(), pslc_bytes=1 << 22)
+@pytest.mark.parametrize(("overflow", "noise"), [("fold", ""), ("direct", ""), ("direct", NOISE)])
+def test_the_spare_space_shows_behind_a_region_that_is_kept_full(
+    tmp_path: Path, overflow: str, noise: str
+) -> None:
+    """Writes become slower where the region is full, and again where collection begins."""
+    toml = page_mapped().replace("[nand]", "[nand]\nbits_per_cell = 3") + noise
+    region = 2 * 8 * 16 * PAGE
+    toml += f'[pslc]\nbytes = {region}\nprogram_ns = 80_000\noverflow = "{overflow}"\n'
+    bench = bench_with(tmp_path, toml, rmw_unit_bytes=PAGE, pslc_bytes=region)
+    found = told("spare", bench)
+    share, hidden = found[spare.SPARE], found[spare.AMPLIFICATION]
+    assert isinstance(share, Detected), share
+    # Blocks of the region are never collected into; what it holds is a third of theirs.
+    own = region / bench.info.capacity_bytes
+    assert share.value == pytest.approx(visible(0.3) - 3 * own + own, rel=0.1)
+    assert isinstance(hidden, Undetectable)
+    assert hidden.reason is Reason.MASKED
+
+
+def test_a_region_that_is_not_ruled_out_hides_collection(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped())
+    about: dict[str, Any] = {"name": "pslc_bytes", "probe": "region"}
+    bench.known["pslc_bytes"] = Undetectable(reason=Reason.PLP_NO_FLUSH_EFFECT, **about)
     for finding in told("spare", bench).values():
         assert isinstance(finding, Undetectable)
         assert finding.reason is Reason.MASKED

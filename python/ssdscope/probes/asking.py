@@ -77,6 +77,8 @@ def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterato
             if finding.name in missing:
                 missing.pop(finding.name)
                 yield finding
+            if not missing:
+                break
     except Stopped as stop:
         evidence = Evidence(detail=stop.detail or None)
         for name in missing:

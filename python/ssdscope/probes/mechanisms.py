@@ -83,12 +83,12 @@ MASKS: tuple[Mask, ...] = (
     Mask(
         "pslc_bytes",
         THERE,
-        ("over_provisioning_ratio", "gc_write_amplification"),
-        "data reach their blocks by folding, which hides collection",
+        ("gc_write_amplification",),
+        "data reach their blocks by folding, which programs them again",
     ),
     Mask(
         "pslc_bytes",
-        (Undetectable, type(None)),
+        NOT_KNOWN,
         ("over_provisioning_ratio", "gc_write_amplification"),
         "a region of one bit per cell is not ruled out",
         unless=("merge_unit_bytes", "gc_period_bytes"),

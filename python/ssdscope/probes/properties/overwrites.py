@@ -100,7 +100,14 @@ class OneByOne(Overwrites):
 
     Gives rows of several writes, by the bytes overwritten before: their means, and in another
     stratum the slowest of each over what is usual around it.
+
+    Attributes
+    ----------
+    first
+        Bytes in which they may become slower for another reason.
     """
+
+    first: int = 0
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Overwrite, and look."""
@@ -116,7 +123,7 @@ class OneByOne(Overwrites):
             written += chunk.size * bytes_each
             bench.progress("overwriting one by one", (number + 1) / len(chunks))
             series = _rows(np.concatenate(places), np.concatenate(latencies))
-            found = step(slowest(series), above=WAITS)
+            found = step(slowest(series.where(series.x >= self.first)), above=WAITS)
             sure = found.score >= 2 * FOUND["step of rare waits"]
             if sure and written >= BEHIND * (found.estimate or math.inf):
                 break

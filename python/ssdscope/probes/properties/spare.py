@@ -8,15 +8,16 @@ then on writes wait for collection, which first copies what is still valid. With
 flash is what takes time, which then follows the amplification: theory knows its course.
 
 Plans. (1) Whole RMW units one by one, until they wait for good: the spare space, by `step` of rare
-waits. Collection begins gently, so that once it is known to be there less evidence tells where.
+waits. A region of one bit per cell is full before, and stays so; what is written until then is left
+out. Collection begins gently, so that once it is known to be there less evidence tells where.
 (2) Many at once, for e times as long: the amplification, by `collected`. (3) A few units all over
 the drive, and then one after the other: a drive that chooses finds whole blocks stale, and copies
 nothing. One that draws blindly copies, and meets what no theory knows: it is not told.
 On log-block drives what log blocks take is counted instead (`log_blocks`).
 
 Cannot be told: below 1 % of the capacity (*absent* on log-block drives); where waiting makes less
-than a tenth of a difference, as collection may go on beside the writes; behind a region of one bit
-per cell, or where the RMW unit is not known, as padding would count as data.
+than a tenth of a difference, as collection may go on beside the writes; where the RMW unit is not
+known, as padding would count as data; the amplification with a region of one bit per cell.
 
 Cost. Some three capacities written. Source. PROBING.md 3.2; Luojie and Kurkoski, arXiv:1110.4245.
 """
@@ -71,6 +72,8 @@ LEAST_UNITS = 500
 """RMW units of a drive, lest a step be too coarse."""
 LONGEST = 2.0
 """Capacities overwritten at most before it is said that nothing happens."""
+FILLED = 1.5
+"""Times a region of one bit per cell, behind which it is surely full."""
 FULL_MOST = 0.6
 """Of the capacity: no drive is sold with more; one that takes more was found empty in part."""
 EASY, HARD = (0.4, 0.85), (1.15, 1.65)
@@ -92,22 +95,24 @@ def detect(ask: Ask) -> Iterator[Finding]:
         said = Evidence(detail="merges copy one after the other, and hide what they copy")
         yield verdict.refused(AMPLIFICATION, Reason.MASKED, said, probe=NAME)
         return
-    plan = OneByOne(state=_full(ask.info), share=LONGEST, **log_blocks.units(ask))
+    region = ask.size("pslc_bytes", unknown=0)
+    first = int(FILLED * region)
+    plan = OneByOne(state=_full(ask.info), share=LONGEST, first=first, **log_blocks.units(ask))
     capacity = ask.info.capacity_bytes
     if capacity < LEAST_UNITS * plan.unit_bytes:
         yield from _neither(Reason.RANGE_TOO_SMALL, "it holds too few RMW units")
         return
-    found = _knee(ask.take(plan))
+    found = _knee(_behind(ask.take(plan), region))
     if found.estimate is not None and found.estimate > FULL_MOST * capacity:
         plan = replace(plan, state=State.FILLED)
-        found = _knee(ask.take(plan))
+        found = _knee(_behind(ask.take(plan), region))
     if found.estimate is None or found.score < BEGUN:
         yield from _neither(Reason.EFFECT_BELOW_NOISE, "writes do not become slower for good")
         return
     near = round(found.estimate / capacity, 3)
     ask.progress("overwriting many at once", 1 / 3)
     at_once = ask.take(_later(AtOnce, plan, math.e * near + SETTLED))
-    spare = _spare(ask, _borne_out(found, at_once), ask.take(plan))
+    spare = _spare(ask, _borne_out(found, _behind(at_once, region)), ask.take(plan))
     yield spare
     if isinstance(spare, Detected):
         yield _amplification(ask, plan, at_once, near)
@@ -124,6 +129,14 @@ def _neither(reason: Reason, detail: str) -> Iterator[Finding]:
 def _full(info: DeviceInfo) -> State:
     """Give the state to begin with; a drive that cannot be returned to it may be in any."""
     return State.AS_FOUND if info.snapshot else State.FILLED
+
+
+def _behind(taken: Series, region: float) -> Series:
+    """Leave out what a region of one bit per cell takes: at most its size, less on a full drive."""
+    within = times(taken).where(times(taken).x <= FILLED * region)
+    end = step(within)
+    at = region if end.estimate is None or end.score < BEGUN else end.estimate
+    return taken.where(taken.x >= FILLED * at) if region else taken
 
 
 def _knee(taken: Series) -> Weighed:
@@ -311,5 +324,5 @@ PROBE = ProbeInfo(
     cost="some three capacities written",
     detect=detect,
     plans=plans,
-    needs=("rmw_unit_bytes", "alignment_phase_bytes", "merge_unit_bytes"),
+    needs=("rmw_unit_bytes", "alignment_phase_bytes", "merge_unit_bytes", "pslc_bytes"),
 )
