@@ -72,14 +72,3 @@ def test_a_family_reads_few_files() -> None:
         if len(read := read_by(path)) > max(FILES, FILES_NOW):
             violations.found.append(f"{path.name}: {len(read)} files: {', '.join(sorted(read))}")
     violations.none(20)
-
-
-def test_findings_of_others_decide_nothing_outside_masks() -> None:
-    """Findings are held against each other by the table and by `reconcile`, and nowhere else."""
-    violations = Violations()
-    for path in sorted((PACKAGE / "probes" / "properties").glob("*.py")):
-        violations.tried += 1
-        for node in nodes_of(path):
-            if isinstance(node, ast.Attribute) and node.attr == "known":
-                violations.found.append(f"{path.name}:{node.lineno}: reads findings of others")
-    violations.none(20)
