@@ -34,11 +34,16 @@ def visible(kept: float) -> float:
     return (1 + kept) * (1 - (LOW_BLOCKS - 1 + OPEN_BLOCKS) / BLOCKS) - 1
 
 
+def bench_of(tmp_path: Path, toml: str, **more: Any) -> Bench:
+    known: dict[str, Any] = {"rmw_unit_bytes": PAGE, "pslc_bytes": None, "map_cache_bytes": None}
+    return bench_with(tmp_path, toml, **(known | {"merge_unit_bytes": None} | more))
+
+
 @pytest.mark.parametrize("kept", [0.15, 0.3, 0.45])
 @pytest.mark.parametrize("noise", ["", NOISE])
 def test_the_spare_space_is_what_a_host_can_use(tmp_path: Path, kept: float, noise: str) -> None:
     toml = page_mapped(spare=kept) + noise
-    found = told("spare", bench_with(tmp_path, toml, rmw_unit_bytes=4096, merge_unit_bytes=None))
+    found = told("spare", bench_of(tmp_path, toml))
     share = found[spare.SPARE]
     assert isinstance(share, Detected)
     assert share.value == pytest.approx(visible(kept), rel=0.1)
@@ -48,7 +53,7 @@ def test_the_spare_space_is_what_a_host_can_use(tmp_path: Path, kept: float, noi
 
 def test_a_drive_found_empty_does_not_pass_for_one_of_much_spare_space(tmp_path: Path) -> None:
     """As found all of it is free, each time; filled, only the spare is."""
-    bench = bench_with(tmp_path, page_mapped(), state="fresh", rmw_unit_bytes=4096)
+    bench = bench_of(tmp_path, page_mapped(), state="fresh")
     share = told("spare", bench)[spare.SPARE]
     assert isinstance(share, Detected)
     assert share.value == pytest.approx(visible(0.3), rel=0.1)
@@ -106,7 +111,7 @@ def test_the_spare_space_shows_behind_a_region_that_is_kept_full(
     toml = page_mapped().replace("[nand]", "[nand]\nbits_per_cell = 3") + noise
     region = 2 * 8 * 16 * PAGE
     toml += f'[pslc]\nbytes = {region}\nprogram_ns = 80_000\noverflow = "{overflow}"\n'
-    bench = bench_with(tmp_path, toml, rmw_unit_bytes=PAGE, pslc_bytes=region)
+    bench = bench_of(tmp_path, toml, pslc_bytes=region)
     found = told("spare", bench)
     share, hidden = found[spare.SPARE], found[spare.AMPLIFICATION]
     assert isinstance(share, Detected), share
@@ -128,7 +133,7 @@ def test_a_region_that_is_not_ruled_out_hides_collection(tmp_path: Path) -> None
 
 
 def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
-    bench = bench_with(tmp_path, FLAT, rmw_unit_bytes=None)
+    bench = bench_of(tmp_path, FLAT, rmw_unit_bytes=None)
     for finding in told("spare", bench).values():
         assert isinstance(finding, Undetectable)
 
@@ -147,7 +152,7 @@ def test_what_a_buffer_holds_is_no_spare_space(
     known = {"rmw_unit_bytes": 4096, "merge_unit_bytes": None}
     if known_to_hold:
         known["write_buffer_bytes"] = held * 4096
-    bench = bench_with(tmp_path, page_mapped(blocks=960) + buffer + NOISE, **known)
+    bench = bench_of(tmp_path, page_mapped(blocks=960) + buffer + NOISE, **known)
     share = told("spare", bench)[spare.SPARE]
     assert isinstance(share, Detected)
     usable = 1.3 * (1 - 0.02 - OPEN_BLOCKS / 960) - 1
@@ -164,14 +169,14 @@ def test_without_the_unit_nothing_is_written(tmp_path: Path) -> None:
 
 
 def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
-    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=1 << 18)
+    bench = bench_of(tmp_path, page_mapped(), rmw_unit_bytes=1 << 18)
     for finding in told("spare", bench).values():
         assert isinstance(finding, Undetectable)
         assert finding.reason is Reason.RANGE_TOO_SMALL
 
 
 def test_merges_that_may_have_been_overlooked_leave_it_open(tmp_path: Path) -> None:
-    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+    bench = bench_of(tmp_path, page_mapped())
     why = Reason.EFFECT_BELOW_NOISE
     bench.known["merge_unit_bytes"] = Undetectable(
         name="merge_unit_bytes", probe="test", reason=why
@@ -189,11 +194,6 @@ def test_a_large_buffer_that_stays_on_does_not_hide_where_collection_begins(tmp_
     found = told("spare", bench)[spare.SPARE]
     assert isinstance(found, Detected), found
     assert found.value == pytest.approx(0.1397, rel=0.05)
-
-
-def bench_of(tmp_path: Path, toml: str, **more: Any) -> Bench:
-    known: dict[str, Any] = {"rmw_unit_bytes": PAGE, "pslc_bytes": None, "map_cache_bytes": None}
-    return bench_with(tmp_path, toml, **(known | {"merge_unit_bytes": None} | more))
 
 
 def counted(bench: Any) -> float:
