@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import INTERVAL_DROP
+from ssdscope.inference.levels import HERE_AND_THERE, INTERVAL_DROP
 from ssdscope.inference.noise import PIECES
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.stats.onset import likelihood
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ending"]
 
-MISREAD, HERE_AND_THERE = 0.03, 0.2
-"""Values on the wrong side of an end, usually; and where there is no one end."""
+MISREAD = 0.03
+"""Values on the wrong side of an end, usually; where there is no one end it is `HERE_AND_THERE`."""
 ELSEWHERE = 0.1
 """Strata that end somewhere else."""
 WIDTHS = 40

@@ -12,6 +12,7 @@ __all__ = [
     "COURSE_ERROR",
     "ERASES",
     "FOUND",
+    "HERE_AND_THERE",
     "INTERVAL_DROP",
     "LEAST_EFFECT",
     "NEXT_TO_NONE",
@@ -96,3 +97,7 @@ NEXT_TO_NONE = 0.01
 ERASES = 0.35
 """Of the time that a write takes: what erases alone, which a drive that collects in pauses is then
 spared, may add to it. A third of a block's programs, at most, of all chips that are drawn."""
+
+HERE_AND_THERE = 0.2
+"""Of values, that are on the wrong side where there is no one side: a fifth. One that is misread
+now and then has a thirtieth."""

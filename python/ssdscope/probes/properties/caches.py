@@ -42,8 +42,7 @@ from ssdscope.findings import (
 )
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.ending import HERE_AND_THERE
-from ssdscope.inference.levels import FOUND
+from ssdscope.inference.levels import FOUND, HERE_AND_THERE
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
