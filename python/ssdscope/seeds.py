@@ -29,7 +29,6 @@ _KEPT: dict[str, tuple[int, ...]] = {
     "models.explaining.importances": (0x1390,),
     "models.fitting.background": (0xBAC,),
     "models.samples.folds": (0xF01D,),
-    "probes.allocation.flips": (),
     "report.characterize.held_out": (0xDE51,),
     "stats.bootstrap": (),
     "stats.folding": (),

@@ -25,7 +25,6 @@ BEFORE = {
     "models.explaining.importances": (7, [7, 0x1390]),
     "models.fitting.background": (7, [7, 0xBAC]),
     "models.samples.folds": (7, [7, 0xF01D]),
-    "probes.allocation.flips": (0, 0),
     "report.characterize.held_out": (7, [7, 0xDE51]),
     "stats.bootstrap": (7, 7),
     "stats.folding": (7, 7),

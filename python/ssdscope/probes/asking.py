@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ssdscope.findings import Absent, Detected, Evidence, Finding, Undetectable
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.mechanisms import masked
+from ssdscope.probes.mechanisms import implied, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,8 +62,8 @@ class Known:
 def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterator[Finding]:
     """Answer all properties of a family, once.
 
-    What another mechanism hides is refused by the table; what is stopped on the way cannot be told
-    either, for the reason it was stopped for.
+    What another mechanism hides is refused by the table, and what one settles is answered by it.
+    What is stopped on the way cannot be told either, for the reason it was stopped for.
     """
     missing = dict.fromkeys(probe.properties)
     try:
@@ -73,6 +73,9 @@ def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterato
             if mask := masked(name, known):
                 missing.pop(name)
                 yield mask.refusal(name, probe.name)
+            elif answer := implied(name, probe.name, known):
+                missing.pop(name)
+                yield answer
         for finding in probe.detect(ask) if missing else ():
             if finding.name in missing:
                 missing.pop(finding.name)

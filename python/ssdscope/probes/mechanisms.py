@@ -1,4 +1,4 @@
-"""What disturbs what: the one table of masks.
+"""What disturbs what: the one table of masks, and one of what a mechanism settles.
 
 A mechanism that was found, or that could not be ruled out, may hide another or look like it. Each
 row says so once; no family looks at another's findings to decide about its own.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ssdscope.findings import Finding
 
-__all__ = ["MASKS", "Mask", "hiding", "masked"]
+__all__ = ["IMPLIED", "MASKS", "Implied", "Mask", "hiding", "implied", "masked"]
 
 THERE = (Detected, Ambiguous)
 NOT_KNOWN = (Ambiguous, Undetectable, type(None))
@@ -109,6 +109,56 @@ MASKS: tuple[Mask, ...] = (
 )
 
 
+@dataclass(frozen=True)
+class Implied:
+    """One mechanism that settles another property.
+
+    Attributes
+    ----------
+    by
+        The property it shows by, if that was detected.
+    settles, value
+        What it settles, and how.
+    words
+        Why, in a few words.
+    """
+
+    by: str
+    settles: str
+    value: str
+    words: str
+
+    def finding(self, probe: str, effect: float) -> Detected:
+        """Give the answer that follows."""
+        return Detected(
+            name=self.settles,
+            probe=probe,
+            value=self.value,
+            interval=None,
+            effect=effect,
+            evidence=Evidence(cautions=(self.words,)),
+        )
+
+
+IMPLIED: tuple[Implied, ...] = (
+    Implied(
+        "merge_unit_bytes",
+        "allocation",
+        "address",
+        "the drive merges, and data blocks hold every page at its own place",
+    ),
+)
+
+
+def implied(name: str, probe: str, known: Mapping[str, Finding]) -> Detected | None:
+    """Give what follows of a property from what is known of the drive; None if nothing does."""
+    for row in IMPLIED:
+        shown = known.get(row.by)
+        if row.settles == name and isinstance(shown, Detected):
+            return row.finding(probe, shown.effect)
+    return None
+
+
 def masked(name: str, known: Mapping[str, Finding]) -> Mask | None:
     """Give what hides a property, by what is known of the drive; None if nothing does."""
     there = {each for each, finding in known.items() if isinstance(finding, Detected)}
@@ -117,6 +167,7 @@ def masked(name: str, known: Mapping[str, Finding]) -> Mask | None:
 
 
 def hiding(name: str) -> set[str]:
-    """Give the properties that decide whether one can be told."""
+    """Give the properties that decide whether one can be told, or what it is."""
     rows = [each for each in MASKS if name in each.hides]
-    return {told for each in rows for told in (each.by, *each.unless)}
+    hidden = {told for each in rows for told in (each.by, *each.unless)}
+    return hidden | {each.by for each in IMPLIED if each.settles == name}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
-from ssdscope.probes import allocation
 from ssdscope.probes.mechanisms import hiding
 from ssdscope.probes.properties import (
     buffer,
@@ -17,6 +16,7 @@ from ssdscope.probes.properties import (
     disk,
     latency,
     merging,
+    order,
     region,
     spare,
     table,
@@ -45,7 +45,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     region.PROBE,
     dies.PROBE,
     trim.PROBE,
-    allocation.PROBE,
+    order.PROBE,
     collection.PROBE,
     spare.PROBE,
 )

@@ -6,7 +6,7 @@ again"). What a drive remembers of earlier rows is the business of whoever makes
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ssdscope.probes.bench.gaps import between_bursts
 from ssdscope.probes.bench.ledger import Stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -131,15 +131,3 @@ def random_blocks(
     first = -(-int(low_bytes) // block_bytes)
     last = max(int(high_bytes) // block_bytes, first + 1)
     return np.asarray(rng.integers(first, last, shape) * block_bytes)
-
-
-@contextmanager
-def without_read_cache(bench: Bench) -> Iterator[bool]:
-    """Switch the read cache off if the drive allows it; give whether one may be at work."""
-    cache = bench.info.read_cache
-    with ExitStack() as stack:
-        if cache.control == "switchable":
-            stack.enter_context(bench.caches(read=False))
-            yield False
-        else:
-            yield cache.control == "unknown" or (cache.control == "fixed" and cache.on)
