@@ -6,12 +6,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from ssdscope.probes.bench.stopped import Stopped
 from tests.integration.laid_out_drives import DEFAULT, PAGE_MAPPED, drive
 
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.properties.order import PROBE
 from ssdscope.targets import Device
 

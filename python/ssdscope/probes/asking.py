@@ -59,6 +59,32 @@ class Known:
         return float(value) if isinstance(value, (int, float)) else unknown
 
 
+class _Narrowed:
+    """What one family sees: of what is known only what it says that it needs."""
+
+    def __init__(self, ask: Ask, probe: ProbeInfo) -> None:
+        self._ask, self._probe = ask, probe
+        self.info, self.heavy = ask.info, ask.heavy
+        self.take, self.progress = ask.take, ask.progress
+
+    def found(self, name: str) -> float | str | None:
+        """Give a value, as `Known` does."""
+        return self._ask.found(self._needed(name))
+
+    def about(self, name: str) -> float | None:
+        """Give about a size, as `Known` does."""
+        return self._ask.about(self._needed(name))
+
+    def size(self, name: str, *, unknown: float) -> float:
+        """Give a size, as `Known` does."""
+        return self._ask.size(self._needed(name), unknown=unknown)
+
+    def _needed(self, name: str) -> str:
+        if name not in self._probe.needs:
+            raise LookupError(f"{self._probe.name} does not say that it needs {name}")
+        return name
+
+
 def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterator[Finding]:
     """Answer all properties of a family, once.
 
@@ -76,7 +102,7 @@ def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterato
             elif answer := implied(name, probe.name, known):
                 missing.pop(name)
                 yield answer
-        for finding in probe.detect(ask) if missing else ():
+        for finding in probe.detect(_Narrowed(ask, probe)) if missing else ():
             if finding.name in missing:
                 missing.pop(finding.name)
                 yield finding

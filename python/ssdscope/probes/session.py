@@ -131,17 +131,13 @@ def _of_one(
     bench.record.ran(probe.name, bench.info, heavy=bench.heavy)
     planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
     with bench.allowance(planned, progress, wall_s):
-        for finding in answers(replace(probe, detect=partial(_entered, probe)), bench, bench.known):
+        bench.enter(State.AS_FOUND)
+        for finding in answers(probe, bench, bench.known):
             yield replace(
                 finding,
                 bytes_written=bench.bytes_written - written,
                 requests=finding.requests or bench.requests - requests,
             )
-
-
-def _entered(probe: ProbeInfo, bench: Bench) -> Iterator[Finding]:
-    bench.enter(probe.state)
-    yield from probe.detect(bench)
 
 
 def planned_writes_bytes(

@@ -40,6 +40,7 @@ from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import APART, FOUND, INTERVAL_DROP, LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes.bench.discipline import cautions
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties.order_plans import (
     ALONE,
@@ -50,7 +51,6 @@ from ssdscope.probes.properties.order_plans import (
     InTurns,
     sized,
 )
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.verdict import refused, weighed
 
 if TYPE_CHECKING:

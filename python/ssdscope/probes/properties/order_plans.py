@@ -15,8 +15,8 @@ import numpy as np
 
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.properties.at_once import AtOnce, Together, kept_by
 from ssdscope.probes.bench.states import SETTLE_NS
+from ssdscope.probes.properties.at_once import AtOnce, Together, kept_by
 from ssdscope.targets.records import OP_FLUSH, OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:
