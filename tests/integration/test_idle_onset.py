@@ -85,7 +85,7 @@ def test_it_is_an_answer_of_the_family_and_of_its_series_alone(tmp_path: Path) -
     again = found_onset(bench, "collection")
     assert bench.bytes_written == written
     assert again == first
-    record.save(tmp_path / "series", device.info)
+    record.save(tmp_path / "series")
     assert (tmp_path / "series").stat().st_size < 200 * KIB
     assert "idle_gc_onset_ns" in registry.every()["collection"].properties
 
@@ -245,7 +245,7 @@ def test_a_buffer_is_waited_for_whose_units_are_merged_for_singly() -> None:
     """Of 2.8 MB that lasts 30 s: 64 KiB at a time would be written in 5. Its timer is 55 ms."""
     drawn = draw(3_454_773_504, 81)
     device = open_drive(drawn.toml(), "drawn", 81)
-    names = ["buffer", "units", "merge_unit", "collection"]
+    names = ["buffer", "units", "merging", "collection"]
     found = {each.name: each for each in session.run(names, device, Budget.parse("full"), 81)}
     told = found["idle_gc_onset_ns"]
     assert not isinstance(told, Detected) or told.value == pytest.approx(196_400_000, rel=0.08)

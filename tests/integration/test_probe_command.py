@@ -131,7 +131,7 @@ def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
     from ssdscope.probes.budget import Budget
 
     default, full = Budget.parse("default"), Budget.parse("full")
-    assert [each.name for each in registry.choose("idle_gc_onset_ns", default)] == ["idle_gc"]
+    assert [each.name for each in registry.choose("idle_gc_onset_ns", default)] == ["collection"]
     assert {each.name for each in registry.choose("table", default)} == {"table"}
     known = set(registry.answering())
     assert {each for family in FAMILIES.values() for each in family} == known

@@ -219,7 +219,8 @@ class Again:
     bench: Bench
 
     def __post_init__(self) -> None:
-        self.info, self.known, self.found = self.bench.info, self.bench.known, self.bench.found
+        self.info, self.found = self.bench.info, self.bench.found
+        self.size, self.about = self.bench.size, self.bench.about
 
     def take(self, plan: Plan) -> Series:
         series = self.bench.record.get(plan)
