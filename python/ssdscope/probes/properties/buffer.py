@@ -244,7 +244,8 @@ def _units(spread: Series, block: int) -> tuple[float, list[int]]:
         return alone, [block, *sorted(below, reverse=True)[:CANDIDATES]]
     near = shared[-1]
     about = float(places[near] * counts[near] / alone)
-    return alone, sorted(several, key=lambda each: abs(math.log(each / about)))[:2]
+    # No more are held than there is room for, but fewer may be: it is hardly any shorter.
+    return alone, [each for each in several if each * MORE >= about][:CANDIDATES]
 
 
 def _pairs(ask: Ask, filled: _Filled, alone: float, unit: int) -> Series:
