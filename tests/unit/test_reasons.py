@@ -26,7 +26,7 @@ FILE, SIMULATED, NULL = Where("file"), Where("simulated", virtual=True), Where("
 def emitted() -> set[Reason]:
     """Reasons that a probe names elsewhere than in a comparison."""
     found = set()
-    for path in PROBES.glob("*.py"):
+    for path in PROBES.rglob("*.py"):
         nodes = nodes_of(path)
         compared = {
             id(inner) for node in nodes if isinstance(node, ast.Compare) for inner in ast.walk(node)

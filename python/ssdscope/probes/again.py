@@ -56,7 +56,7 @@ def decide(record: Record) -> list[Finding]:
         raise UsageError(f"there is no probe {gone[0]!r} any more", hint=AGAIN)
     told: list[Finding] = []
     for probe in (each for name, each in probes.items() if name in record.probes):
-        for finding in answers(probe, ask, ask.known):
+        for finding in answers(probe, ask, ask):
             ask.learn(finding)
             told.append(finding)
     return reconciled(told)

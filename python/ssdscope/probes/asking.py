@@ -9,7 +9,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.mechanisms import implied, masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from ssdscope.probes.info import ProbeInfo
     from ssdscope.probes.plan import Ask
@@ -28,6 +28,16 @@ class Known:
 
     def __init__(self) -> None:
         self.known: dict[str, Finding] = {}
+        self._needs: tuple[str, ...] | None = None
+
+    def show(self, needs: tuple[str, ...]) -> None:
+        """Show a family what it says that it needs, and nothing else."""
+        self._needs = needs
+
+    def _shown(self, name: str) -> Finding | None:
+        if self._needs is not None and name not in self._needs:
+            raise LookupError(f"{name} is asked for by a probe that does not say that it needs it")
+        return self.known.get(name)
 
     def learn(self, finding: Finding) -> None:
         """Take a finding for known from now on; a refusal says no more than any earlier answer."""
@@ -38,7 +48,7 @@ class Known:
 
     def found(self, name: str) -> float | str | None:
         """Give the value of a property that was detected; None otherwise."""
-        finding = self.known.get(name)
+        finding = self._shown(name)
         return finding.value if isinstance(finding, Detected) else None
 
     def about(self, name: str) -> float | None:
@@ -46,63 +56,42 @@ class Known:
 
         That is a figure of its evidence, `about_` before its name.
         """
-        finding, value = self.known.get(name), self.found(name)
+        finding, value = self._shown(name), self.found(name)
         if value is None and finding is not None:
             value = finding.evidence.figures.get(f"about_{name}")
         return float(value) if isinstance(value, (int, float)) else None
 
     def size(self, name: str, *, unknown: float) -> float:
         """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
-        if isinstance(self.known.get(name), Absent):
+        if isinstance(self._shown(name), Absent):
             return 0.0
         value = self.found(name)
         return float(value) if isinstance(value, (int, float)) else unknown
 
 
-class _Narrowed:
-    """What one family sees: of what is known only what it says that it needs."""
-
-    def __init__(self, ask: Ask, probe: ProbeInfo) -> None:
-        self._ask, self._probe = ask, probe
-        self.info, self.heavy = ask.info, ask.heavy
-        self.take, self.progress = ask.take, ask.progress
-
-    def found(self, name: str) -> float | str | None:
-        """Give a value, as `Known` does."""
-        return self._ask.found(self._needed(name))
-
-    def about(self, name: str) -> float | None:
-        """Give about a size, as `Known` does."""
-        return self._ask.about(self._needed(name))
-
-    def size(self, name: str, *, unknown: float) -> float:
-        """Give a size, as `Known` does."""
-        return self._ask.size(self._needed(name), unknown=unknown)
-
-    def _needed(self, name: str) -> str:
-        if name not in self._probe.needs:
-            raise LookupError(f"{self._probe.name} does not say that it needs {name}")
-        return name
-
-
-def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterator[Finding]:
+def answers(
+    probe: ProbeInfo, ask: Ask, seen: Known, begin: Callable[[], None] | None = None
+) -> Iterator[Finding]:
     """Answer all properties of a family, once.
 
     What another mechanism hides is refused by the table, and what one settles is answered by it.
     What is stopped on the way cannot be told either, for the reason it was stopped for.
     """
     missing = dict.fromkeys(probe.properties)
+    seen.show(probe.needs)
     try:
         if reason := probe.refused(ask.info):
             raise Stopped(reason)
         for name in probe.properties:
-            if mask := masked(name, known):
+            if mask := masked(name, seen.known):
                 missing.pop(name)
                 yield mask.refusal(name, probe.name)
-            elif answer := implied(name, probe.name, known):
+            elif answer := implied(name, probe.name, seen.known):
                 missing.pop(name)
                 yield answer
-        for finding in probe.detect(_Narrowed(ask, probe)) if missing else ():
+        if missing and begin is not None:
+            begin()
+        for finding in probe.detect(ask) if missing else ():
             if finding.name in missing:
                 missing.pop(finding.name)
                 yield finding

@@ -131,8 +131,7 @@ def _of_one(
     bench.record.ran(probe.name, bench.info, heavy=bench.heavy)
     planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
     with bench.allowance(planned, progress, wall_s):
-        bench.enter(State.AS_FOUND)
-        for finding in answers(probe, bench, bench.known):
+        for finding in answers(probe, bench, bench, partial(bench.enter, probe.state)):
             yield replace(
                 finding,
                 bytes_written=bench.bytes_written - written,

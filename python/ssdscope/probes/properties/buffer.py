@@ -245,7 +245,8 @@ def _units(spread: Series, block: int) -> tuple[float, list[int]]:
     near = shared[-1]
     about = float(places[near] * counts[near] / alone)
     # No more are held than there is room for, but fewer may be: it is hardly any shorter.
-    return alone, [each for each in several if each * MORE >= about][:CANDIDATES]
+    fitting = (each for each in several if each * MORE >= about)
+    return alone, sorted(fitting, key=lambda each: abs(math.log(each / about)))[:2]
 
 
 def _pairs(ask: Ask, filled: _Filled, alone: float, unit: int) -> Series:
