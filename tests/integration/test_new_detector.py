@@ -106,7 +106,7 @@ def test_it_is_right_or_says_why_it_cannot_tell(tmp_path: Path, name: str) -> No
         assert found.reason is truth
     else:
         assert isinstance(found, Detected), found
-        assert found.value == pytest.approx(truth, rel=0.25 if DISTURBED in DRIVES[name] else 0.05)
+        assert found.value == pytest.approx(truth, rel=0.15 if DISTURBED in DRIVES[name] else 0.05)
 
 
 def drawn(rng: np.random.Generator) -> tuple[float, dict[str, Any]]:
