@@ -122,14 +122,15 @@ def probe(
     session: Session = context.obj
     spend = Budget.parse(budget)
     chosen = registry.choose(name, spend)
-    used_seed = session.seed(recording.seed_in(record) if seed is None else seed)
+    before = recording.kept_in(record)
+    used_seed = session.seed(recording.seed_of(before) if seed is None else seed)
     set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     plan = spending.of_probes(opened, spend, chosen, spending.rated(rated_writes))
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
-    kept = None if record is None else recording.record_at(record, opened, used_seed, spend)
+    kept = None if record is None else recording.record_of(before, record, opened, used_seed, spend)
     if plan.writes_bytes:
         note(spending.plan_in_words(plan))
     with stage_progress(progress) as stage:

@@ -16,27 +16,41 @@ if TYPE_CHECKING:
     from ssdscope.targets import Target
 
 
-def record_at(path: str, target: Target, seed: int, budget: Budget) -> Record:
-    """Give the record in a file, or a new one where there is none yet.
+def kept_in(path: str | None) -> Record | None:
+    """Give what a file has; None if there is no such file yet.
 
     Raises
     ------
     UsageError
-        If the file is no record, or one of something else.
+        If the file is no record.
     """
     from ssdscope.probes.record import Record
 
-    place = destination(path)
+    if path is None or Path(path).is_dir() or not Path(path).exists():
+        return None
+    return Record.load(Path(path))
+
+
+def record_of(kept: Record | None, path: str, target: Target, seed: int, budget: Budget) -> Record:
+    """Give what was kept, or a new record where there is none yet.
+
+    Raises
+    ------
+    UsageError
+        If it is of something else, or no file can be there.
+    """
+    from ssdscope.probes.record import Record
+
+    destination(path)
     about = {
         "target": target.uri,
         "drive": target.fingerprint(),
         "seed": seed,
         "budget": "full" if budget.heavy else "short",
     }
-    if not place.exists():
+    if kept is None:
         return Record(json.dumps(about))
-    record = Record.load(place)
-    was = json.loads(record.about or "{}")
+    was = json.loads(kept.about or "{}")
     unlike = [
         f"{key} {was.get(key)}, not {value}"
         for key, value in about.items()
@@ -47,23 +61,15 @@ def record_at(path: str, target: Target, seed: int, budget: Budget) -> Record:
             f"{path} was recorded of {unlike[0]}",
             hint="name another file for this, or leave the target out to decide upon that one",
         )
-    return record
+    return kept
 
 
-def seed_in(path: str | None) -> int | None:
-    """Give the seed of what a file has; None if there is no such file yet."""
-    from ssdscope.probes.record import Record
-
-    if path is None or not Path(path).is_file():
-        return None
-    return _seed(Record.load(Path(path)))
+def seed_of(kept: Record | None) -> int | None:
+    """Give the seed of what was measured; None of nothing."""
+    return None if kept is None else int(json.loads(kept.about or "{}").get("seed", 0))
 
 
-def _seed(record: Record) -> int:
-    return int(json.loads(record.about or "{}").get("seed", 0))
-
-
-def decided(path: str, name: str) -> tuple[Findings, int]:
+def decided(path: str, name: str) -> tuple[Findings, int | None]:
     """Decide again upon what a file has of a probe, of a property or of all, and give the seed.
 
     Raises
@@ -75,17 +81,16 @@ def decided(path: str, name: str) -> tuple[Findings, int]:
     from ssdscope.probes import registry
     from ssdscope.probes.again import decide
     from ssdscope.probes.budget import Budget
-    from ssdscope.probes.record import Record
 
-    if not Path(path).is_file():
+    record = kept_in(path)
+    if record is None:
         raise UsageError(
             f"there is no file {path}, and no target to record",
             hint=f"ssdscope probe {name} sim:mqsim-8g --record {path}",
         )
-    record = Record.load(Path(path))
     chosen = registry.choose(name, Budget.parse("full" if record.heavy else "default"))
     wanted = {each for probe in chosen for each in probe.properties if probe.name in record.probes}
     found = [each for each in decide(record) if each.name in wanted]
     if not found:
         raise UsageError(f"{path} has nothing of {name}: it has {', '.join(record.probes)}")
-    return Findings(found).led_by(name), _seed(record)
+    return Findings(found).led_by(name), seed_of(record)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -90,12 +90,14 @@ def probe_drawn(
         return _probe_without_flash(draw_without_flash(seed, index))
     started, label = time.monotonic(), f"{seed}:{index}{source}"
     kept = None if series is None else Kept(series, label)
-    findings, error = _found(partial(_DRAW[source], seed, index), index, kept)
+    drawn = cache(partial(_DRAW[source], seed, index))
+    findings, error = _found(drawn, index, kept)
     by_name = Findings(findings)
     if source is Source.FLAT:
-        judgements, redraws = [_judged_flat(name, by_name.get(name)) for name in KINDS], 0
+        judgements = [_judged_flat(name, by_name.get(name)) for name in KINDS]
+        redraws = drawn().redraws
     else:
-        true, redraws = _known(partial(_DRAW[source], seed, index), kept)
+        true, redraws = _known(drawn, kept)
         judgements = [
             judge(name, true.truths[name], true.visible.get(name), by_name.get(name))
             for name in KINDS
@@ -109,13 +111,17 @@ def _found(
 ) -> tuple[list[Finding], str | None]:
     """Probe a drive, or decide upon what was measured of it before."""
     if kept is None:
-        return _findings(draw_it().open(), index, FULL)
+        return _guarded(lambda: _run(draw_it().open(), index, FULL))
     record = kept.record()
-    with suppress(UsageError):  # something is asked for that was not measured
-        return decide(record), None
-    told = _findings(draw_it().open(), index, FULL, record)
-    kept.keep(record)
-    return told
+
+    def find() -> list[Finding]:
+        with suppress(UsageError):  # something is asked for that was not measured
+            return decide(record)
+        found = _run(draw_it().open(), index, FULL, record)
+        kept.keep(record)
+        return found
+
+    return _guarded(find)
 
 
 def _known(draw_it: Callable[[], Drawn], kept: Kept | None) -> tuple[Known, int]:
@@ -139,7 +145,8 @@ _DRAW: Mapping[Source, Callable[[int, int], Drawn]] = {
 def _probe_without_flash(drawn: WithoutFlash) -> Probed:
     started = time.monotonic()
     with drawn.opened() as device:
-        findings, error = _findings(device, drawn.index, SHORT if drawn.real_time else FULL)
+        budget = SHORT if drawn.real_time else FULL
+        findings, error = _guarded(lambda: _run(device, drawn.index, budget))
     by_name = Findings(findings)
     judgements = [_judged_without_flash(name, by_name.get(name)) for name in KINDS]
     if drawn.disks:
@@ -152,12 +159,15 @@ def _probe_without_flash(drawn: WithoutFlash) -> Probed:
     return Probed(drawn.label, source, tuple(judgements), drawn.redraws, took, error)
 
 
-def _findings(
-    device: Device, seed: int, budget: str, record: Record | None = None
-) -> tuple[list[Finding], str | None]:
+def _run(device: Device, seed: int, budget: str, record: Record | None = None) -> list[Finding]:
     """Run all probes, which see the device alone."""
+    return session.run(["all"], device, Budget.parse(budget), seed, record=record)
+
+
+def _guarded(find: Callable[[], list[Finding]]) -> tuple[list[Finding], str | None]:
+    """Give what is found, or why that broke off."""
     try:
-        found = session.run(["all"], device, Budget.parse(budget), seed, record=record)
+        found = find()
     except SsdscopeError as error:
         return [], error.message
     except Exception as error:  # noqa: BLE001  a defect on one drive is told beside the others
