@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ssdscope.findings import Detected, Finding
-from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import latency, queue_depth
 from ssdscope.targets import Device

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
 
 from ssdscope.findings import Detected, Finding, Reason, Undetectable
-from ssdscope.inference.series import Series
+from ssdscope.probes.again import Recorded
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties import dies
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
@@ -212,28 +210,9 @@ def test_a_part_of_the_drive_that_reaches_some_dies_only_tells_nothing() -> None
     assert found.reason is Reason.RANGE_TOO_SMALL
 
 
-@dataclass
-class Again:
-    """What was measured of a drive, and no drive."""
-
-    bench: Bench
-
-    def __post_init__(self) -> None:
-        self.info, self.found = self.bench.info, self.bench.found
-        self.size, self.about = self.bench.size, self.bench.about
-
-    def take(self, plan: Plan) -> Series:
-        series = self.bench.record.get(plan)
-        assert series is not None
-        return series
-
-    def progress(self, _stage: str, _share: float) -> None:
-        """Tell nobody."""
-
-
 def test_it_decides_again_on_what_was_measured() -> None:
     bench = Bench(drive(nand__channels=4, **NOISE), DEFAULT, 1)
     with bench.allowance(dies.PROBE.planned_writes_bytes(bench.info)):
         first = list(dies.detect(bench))
     assert [each.name for each in first] == list(dies.PROBE.properties)
-    assert list(dies.detect(Again(bench))) == first
+    assert list(dies.detect(Recorded(bench.record, bench.info))) == first

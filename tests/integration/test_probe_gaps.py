@@ -9,7 +9,8 @@ import pytest
 
 from ssdscope.findings import Reason
 from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.stopped import Stopped
 
 
 class Clock:

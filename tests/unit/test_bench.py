@@ -14,8 +14,9 @@ import pytest
 from ssdscope.errors import DeviceError
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.reconcile import reconciled

@@ -16,8 +16,9 @@ from ssdscope.cli.app import run_cli
 from ssdscope.errors import UsageError
 from ssdscope.findings import Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
-from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, Work
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.report import spending, stages

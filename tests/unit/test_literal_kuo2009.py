@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import buffers, effective_block, effective_page, zone
 from ssdscope.probes.literal.zone import STEP_BYTES, Answer

@@ -8,8 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench.ledger import Bench, Stopped
-from ssdscope.probes.rows import read_rows
+from ssdscope.probes.bench.ledger import Bench
+from ssdscope.probes.bench.rows import read_rows
+from ssdscope.probes.bench.stopped import Stopped
 
 
 class Remembers:

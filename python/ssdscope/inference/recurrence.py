@@ -54,11 +54,10 @@ def recurrence(series: Series, threshold: float) -> Weighed:
     kept = series.kept()
     events = first_of_each(kept.y > threshold)
     count, n = int(events.sum()), events.size
-    longest = n // REPEATS
-    if count < REPEATS or longest <= SHORTEST:
+    lags = _tried(count, n)
+    if not lags.size:
         return nothing()
-    lags = np.arange(SHORTEST, longest + 1)
-    single = returns(events, longest)
+    single = returns(events, int(lags[-1]))
     pairs = summed(single)[lags]
     chance, unlikely = _chance(pairs, count, n, lags)
     share = np.maximum(pairs - chance, 0) / (count * (1 - lags / n))
@@ -87,6 +86,12 @@ def recurrence(series: Series, threshold: float) -> Weighed:
     )
 
 
+def _tried(count: int, n: int) -> NDArray[np.int64]:
+    """Give the distances at which so many events of so many places may return; none of too few."""
+    longest = n // REPEATS
+    return np.arange(SHORTEST, longest + 1 if count >= REPEATS and longest > SHORTEST else SHORTEST)
+
+
 def in_step(series: Series, threshold: float) -> Weighed:
     """Find the distance at which values above a threshold come in step, to the place.
 
@@ -103,12 +108,11 @@ def in_step(series: Series, threshold: float) -> Weighed:
     kept = series.kept()
     events = first_of_each(kept.y > threshold)
     count, n = int(events.sum()), events.size
-    longest = n // REPEATS
-    if count < REPEATS or longest <= SHORTEST:
+    lags = _tried(count, n)
+    if not lags.size:
         return nothing()
-    lags = np.arange(SHORTEST, longest + 1)
     by_chance = (count / n) ** 2 * (n - lags)
-    beyond = (returns(events, longest)[lags] - by_chance) / np.sqrt(by_chance + 1)
+    beyond = (returns(events, int(lags[-1]))[lags] - by_chance) / np.sqrt(by_chance + 1)
     tried = np.sort(lags[np.argsort(beyond)[-CANDIDATES:]])
     places = np.flatnonzero(events)
     scores, shares = (

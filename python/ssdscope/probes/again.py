@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ssdscope.probes.record import Record
     from ssdscope.targets.records import DeviceInfo
 
-__all__ = ["decide"]
+__all__ = ["Recorded", "decide"]
 
 
-class _Recorded(Known):
+class Recorded(Known):
     """What a family sees where there is a record and no drive."""
 
     def __init__(self, record: Record, info: DeviceInfo) -> None:
@@ -51,7 +51,7 @@ def decide(record: Record) -> list[Finding]:
     """
     if record.info is None:
         raise UsageError("nothing was recorded", hint=AGAIN)
-    probes, ask = every(), _Recorded(record, record.info)
+    probes, ask = every(), Recorded(record, record.info)
     if gone := [name for name in record.probes if name not in probes]:
         raise UsageError(f"there is no probe {gone[0]!r} any more", hint=AGAIN)
     told: list[Finding] = []

@@ -103,20 +103,19 @@ def before(chosen: Sequence[ProbeInfo]) -> list[ProbeInfo]:
     """
     wanted = {name for probe in chosen for name in probe.properties}
     rows = [each for each in MASKS if wanted & {*each.hides}]
-    names = {each.by for each in rows if type(None) in each.when}
-    return [
-        probe
-        for probe in every().values()
-        if probe not in chosen and (probe is disk.PROBE or names & {*probe.properties}) and rows
-    ]
+    if not rows:
+        return []
+    names = {each.by for each in rows if type(None) in each.when} | {*disk.PROBE.properties}
+    others = (probe for probe in every().values() if probe not in chosen)
+    return [probe for probe in others if names & {*probe.properties}]
 
 
 def _where(finding: Finding, bench: Bench, chosen: Sequence[ProbeInfo]) -> Where:
     """Say where something was found: on what, and what a full budget would run besides."""
-    every = [] if len(chosen) == 1 else choose("all", replace(bench.budget, heavy=True))
+    full = [] if len(chosen) == 1 else choose("all", replace(bench.budget, heavy=True))
     more = [
         each.name
-        for each in every
+        for each in full
         if finding.name in each.properties
         and (each not in chosen or (each.more(bench.info) and not bench.heavy))
     ]

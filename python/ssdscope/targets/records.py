@@ -79,6 +79,11 @@ class CacheInfo:
     """``unknown``, ``absent``, ``fixed`` or ``switchable``."""
     on: bool
 
+    @property
+    def stays_on(self) -> bool:
+        """Whether it may be at work, and no host can switch it off."""
+        return self.control == "unknown" or (self.control == "fixed" and self.on)
+
 
 UNKNOWN_CACHE = CacheInfo("unknown", on=False)
 

@@ -9,6 +9,8 @@
     The stop, with its reason; what a drive is prepared to, and how.
 `machine`, `discipline`, `gaps`
     The quiet of the machine; what measurements share; reads between the bursts of others.
+`rows`
+    Ways to read.
 `filling`, `overwriting`, `write_through`
     Ways to write.
 """

@@ -14,7 +14,7 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.probes.bench.discipline import MAX_DROPPED_SHARE
-from ssdscope.probes.bench.ledger import Stopped
+from ssdscope.probes.bench.stopped import Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

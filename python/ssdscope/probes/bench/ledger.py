@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.quiet import Quiet
     from ssdscope.targets.records import DeviceInfo, Log, RunResult
 
-__all__ = ["MAX_FOREIGN_SHARE", "Bench", "Stopped"]
+__all__ = ["MAX_FOREIGN_SHARE", "Bench"]
 
 MAX_FOREIGN_SHARE = 0.1
 """Of a measurement's time that others may keep a drive busy; a little is what medians are for."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import Absent, Detected, Reason, Undetectable
-from ssdscope.probes.bench.discipline import MAX_FOREIGN_SHARE, base_request_bytes
+from ssdscope.findings import Reason
+from ssdscope.probes.bench.discipline import MAX_FOREIGN_SHARE
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench.ledger import Bench
 
-MOST_REQUESTS = 300_000
-"""In one pass over the drive; more are joined to requests of several units."""
-UNKNOWN_UNIT_BYTES = 512 * 1024
-"""Written where the RMW unit is not known: so large that what it adds at both ends is little."""
 FILL_BYTES = 1024 * 1024
 HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
 """Why a unit is not known where there is more to be seen of collection than of writes."""
@@ -58,40 +54,6 @@ class Granule:
         """Give the first byte of the granule that holds a byte, or of the next one."""
         index = -(-(offset_bytes + self.phase_bytes) // self.size_bytes)
         return index * self.size_bytes - self.phase_bytes
-
-
-def unit_or_base(bench: Bench) -> Granule:
-    """Give the RMW unit if it is known, else the smallest usual request."""
-    found = bench.known.get("rmw_unit_bytes")
-    base = base_request_bytes(bench.info)
-    if not isinstance(found, Detected):
-        return Granule(base, 0, isinstance(found, Absent))
-    unit = int(float(found.value))
-    return Granule(unit, int(bench.found("alignment_phase_bytes") or 0) % unit, exact=True)
-
-
-def buffered(bench: Bench) -> bool:
-    """Whether a buffer hides what writes take, and the unit was seen otherwise."""
-    known = bench.known.get("rmw_unit_bytes")
-    return isinstance(known, Detected) and "by" in known.evidence.figures
-
-
-def may_be_cut(bench: Bench) -> bool:
-    """Whether a buffer may let go of parts of units, which are then written twice.
-
-    It hides what writes take; or it stays on, and takes them in units that are not certain.
-    """
-    parts = bench.known.get("write_buffer_unit_bytes")
-    unclear = isinstance(parts, Undetectable) and parts.reason is Reason.EFFECT_BELOW_NOISE
-    return buffered(bench) or (unclear and bench.info.write_cache.control == "fixed")
-
-
-def granule(bench: Bench) -> Granule:
-    """Choose what to overwrite as one, many times over, by what is known of the RMW unit."""
-    known = unit_or_base(bench)
-    unit = known.size_bytes if known.exact else max(known.size_bytes, UNKNOWN_UNIT_BYTES)
-    most = max(1, bench.info.capacity_bytes // unit // MOST_REQUESTS)
-    return Granule(unit * most, known.phase_bytes, known.exact)
 
 
 def discard_all(bench: Bench) -> None:
@@ -165,6 +127,13 @@ def write_through(
             return latencies_ns(bench.write(places, size_bytes, **judging))
     if cache.control == "absent":
         return latencies_ns(bench.write(places, size_bytes, **judging))
+    return write_and_flush(bench, places, size_bytes, **judging)
+
+
+def write_and_flush(
+    bench: Bench, places: NDArray[np.uint64], size_bytes: int, **judging: Any
+) -> NDArray[np.float64]:
+    """Write one by one, each followed by a flush whose time counts; as `write_through`."""
     ops = np.tile(np.array([OP_WRITE, OP_FLUSH], np.uint8), places.size)
     starts, lengths = np.zeros(2 * places.size, np.uint64), np.zeros(2 * places.size, np.uint64)
     starts[::2], lengths[::2] = places, size_bytes

@@ -16,8 +16,9 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.ledger import Bench, Stopped
+from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from ssdscope.inference.ending import ending
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
+from ssdscope.probes.bench.rows import patient_read, random_blocks
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.rows import patient_read, random_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

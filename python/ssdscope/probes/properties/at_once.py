@@ -19,9 +19,9 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
+from ssdscope.probes.bench.rows import patient_read, random_blocks, slow_changes
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.rows import patient_read, random_blocks, slow_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ def kept_by(ask: Ask) -> Kept:
         If a cache may be at work whose size is not known.
     """
     cache, block = ask.info.read_cache, ask.info.logical_block_bytes
-    if cache.control in ("absent", "switchable") or (cache.control == "fixed" and not cache.on):
+    if not cache.stays_on:
         return Kept()
     size = ask.size("read_cache_bytes", unknown=math.inf)
     if not 0 < size < math.inf:

@@ -19,8 +19,8 @@ from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import steps
 from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
+from ssdscope.probes.bench.rows import WAITS_NS, read_rows
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.rows import WAITS_NS, read_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

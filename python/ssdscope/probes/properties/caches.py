@@ -47,11 +47,11 @@ from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
+from ssdscope.probes.bench.rows import random_blocks, read_rows
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties.ahead import AHEAD, detect_ahead
 from ssdscope.probes.properties.backwards import FIRST, Backwards, count_of, shown
-from ssdscope.probes.rows import random_blocks, read_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.series import Series
+from ssdscope.probes.bench.rows import read_rows
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.rows import read_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.overwriting import (
     FILL_BYTES,
@@ -23,7 +22,7 @@ from ssdscope.probes.bench.overwriting import (
     write_through,
 )
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.properties.one_place import FOREIGN, levelled, waits
+from ssdscope.probes.properties.one_place import FOREIGN, levelled, until_sure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,17 +90,15 @@ class InTurn(Plan):
         self._warm_up(bench)
         most = min(int(self.share * bench.info.capacity_bytes) // self.size_bytes, MOST)
         numbers = self._numbers(most)
-        latencies: NDArray[np.float64] = np.empty(0)
-        while latencies.size < most:
-            end = min(max(2 * latencies.size, FIRST), most)
-            part = numbers[latencies.size : end]
-            latencies = np.concatenate([latencies, self._written(bench, part)])
-            series = levelled(latencies)
-            bench.progress("overwriting in order", latencies.size / most)
-            if waits(series).score >= 2 * FOUND["recurrence"]:
-                break
+        latencies = until_sure(
+            bench,
+            lambda part: self._written(bench, numbers[part]),
+            FIRST,
+            most,
+            "overwriting in order",
+        )
         per_byte = float(np.minimum(latencies, np.quantile(latencies, 0.9999)).mean())
-        return series.then(Series.of([0.0], [per_byte / self.size_bytes], stratum=[1]))
+        return levelled(latencies).then(Series.of([0.0], [per_byte / self.size_bytes], stratum=[1]))
 
     def _warm_up(self, bench: Bench) -> None:
         """Use up the spare space in whole rounds, and load the table."""

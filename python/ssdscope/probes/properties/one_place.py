@@ -21,12 +21,14 @@ from ssdscope.probes.bench.overwriting import Granule, discard_all, fill_afresh,
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
-__all__ = ["FOREIGN", "LEVELS", "Emptied", "OnePlace", "levelled", "waits"]
+__all__ = ["FOREIGN", "LEVELS", "Emptied", "OnePlace", "levelled", "until_sure", "waits"]
 
 LEVELS = 1.15 * 2 ** (np.arange(20) / 2)
 """Times the usual latency, which a write counts by: the highest that it exceeds. The least is what
@@ -78,18 +80,13 @@ class OnePlace(Plan):
             fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes, exact=True), FOREIGN)
         most = min(int(self.share * bench.info.capacity_bytes) // self.size_bytes, MOST_WRITES)
         first = np.uint64(self._first(bench.info.capacity_bytes))
-        latencies: NDArray[np.float64] = np.empty(0)
-        while latencies.size < most:
-            count = min(max(latencies.size, FIRST_WRITES), most - latencies.size)
-            more = write_through(
-                bench, np.full(count, first), self.size_bytes, most_foreign_share=FOREIGN
-            )
-            latencies = np.concatenate([latencies, more])
-            series = levelled(latencies)
-            bench.progress("writing one place again and again", latencies.size / most)
-            if waits(series).score >= 2 * FOUND["recurrence"]:
-                break
-        return series
+        places = np.full(most, first)
+
+        def write(part: slice) -> NDArray[np.float64]:
+            return write_through(bench, places[part], self.size_bytes, most_foreign_share=FOREIGN)
+
+        words = "writing one place again and again"
+        return levelled(until_sure(bench, write, FIRST_WRITES, most, words))
 
     def _first(self, capacity: int) -> int:
         """Give the first byte: not that of a merge unit, at which each write might merge."""
@@ -97,6 +94,34 @@ class OnePlace(Plan):
         if self.within_bytes:
             at = at // self.within_bytes * self.within_bytes + self.within_bytes // 2
         return at // self.size_bytes * self.size_bytes - self.phase_bytes
+
+
+def until_sure(
+    bench: Bench,
+    write: Callable[[slice], NDArray[np.float64]],
+    first: int,
+    most: int,
+    words: str,
+) -> NDArray[np.float64]:
+    """Write until the waits surely return, and look twice as late each time; give latencies.
+
+    Parameters
+    ----------
+    write
+        Writes a part of all requests, and gives their latencies.
+    first, most
+        Requests at the first look, and at most.
+    words
+        Of the progress.
+    """
+    latencies: NDArray[np.float64] = np.empty(0)
+    while latencies.size < most:
+        part = slice(latencies.size, min(max(2 * latencies.size, first), most))
+        latencies = np.concatenate([latencies, write(part)])
+        bench.progress(words, latencies.size / most)
+        if waits(levelled(latencies)).score >= 2 * FOUND["recurrence"]:
+            break
+    return latencies
 
 
 def levelled(latencies: NDArray[np.float64]) -> Series:

@@ -192,9 +192,7 @@ def _unread(sets: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _write(bench: Bench, places: NDArray[np.int64], size_bytes: int) -> None:
     """Write one by one, past a buffer that stays on, whoever else is there."""
-    cache = bench.info.write_cache
-    stays = cache.control == "unknown" or (cache.control == "fixed" and cache.on)
-    op = OP_WRITE_FUA if stays else OP_WRITE
+    op = OP_WRITE_FUA if bench.info.write_cache.stays_on else OP_WRITE
     bench.issue(op, places.astype(np.uint64), size_bytes, most_foreign_share=1.0)
 
 
@@ -214,10 +212,10 @@ def sized(ask: Ask) -> InTurns:
     # An odd number of units, lest all places lie on one die.
     apart = max(apart, ASIDE * kept.unit_bytes) // unit | 1
     groups = min(MOST_PLACES, span // (apart * unit)) // READS * READS // together
-    cache = info.write_cache
-    stays = cache.control == "unknown" or (cache.control == "fixed" and cache.on)
-    buffer = ask.size("write_buffer_bytes", unknown=capacity / HELD) if stays else 0.0
-    region = ask.size("pslc_bytes", unknown=capacity / HELD)
+    unknown = capacity / HELD
+    stays = info.write_cache.stays_on
+    buffer = ask.size("write_buffer_bytes", unknown=unknown) if stays else 0.0
+    region = ask.size("pslc_bytes", unknown=unknown)
     logs = capacity if ask.size("merge_unit_bytes", unknown=1) else 0
     between = -(-int(max(2 * buffer - groups * unit, 0)) // WINDOW_BYTES) * WINDOW_BYTES
     # Neighbours that a buffer may hold together may leave it together, in whatever order they came.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.series import Series
+from ssdscope.probes.bench.rows import random_blocks
 from ssdscope.probes.properties.at_once import ASIDE, AtOnce, Together
-from ssdscope.probes.rows import random_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -54,9 +55,9 @@ class Stretches(Plan):
     unit_bytes: int
     phase_bytes: int = 0
 
+    @abstractmethod
     def pairs(self, info: DeviceInfo) -> list[tuple[int, int, int]]:
         """Give the bytes of a request, and how many are behind the pause, and behind none."""
-        raise NotImplementedError
 
     def writes_bytes(self, info: DeviceInfo) -> int:
         """Give the most that it writes; what others disturb is written again."""

@@ -46,11 +46,11 @@ from ssdscope.inference.reach import reach
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
+from ssdscope.probes.bench.rows import random_blocks, read_rows, slow_changes
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties.backwards import Backwards, Count, count_of, shown
 from ssdscope.probes.properties.edges import Edges
-from ssdscope.probes.rows import random_blocks, read_rows, slow_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,8 +161,7 @@ CACHED = "read_cache_on: the read cache cannot be switched off"
 
 def _cached(info: DeviceInfo) -> bool:
     """Whether a read cache may be at work."""
-    cache = info.read_cache
-    return cache.control == "unknown" or (cache.control == "fixed" and cache.on)
+    return info.read_cache.stays_on
 
 
 def _faster(found: Weighed) -> bool:

@@ -5,7 +5,7 @@ What the plans of `pauses` do to a drive, request by request.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from ssdscope.findings import Reason
 from ssdscope.inference.levels import NOTICED
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.overwriting import Granule, latencies_ns
+from ssdscope.probes.bench.overwriting import Granule, latencies_ns, write_and_flush
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
+from ssdscope.targets.records import OP_FLUSH, OP_READ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -257,10 +257,4 @@ class Trials:
         places = self._places(count)
         if not self.flushed:
             return latencies_ns(bench.write(places, size))
-        ops = np.tile([OP_WRITE, OP_FLUSH], count)
-        columns: list[Any] = [
-            np.column_stack([each, np.zeros(count, np.uint64)]).ravel()
-            for each in (places, np.full(count, size, np.uint64))
-        ]
-        both = latencies_ns(bench.issue(ops, *columns)).reshape(count, 2)
-        return np.asarray(both.sum(axis=1))
+        return write_and_flush(bench, places, size)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ssdscope.probes.bench.ledger import Stopped
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.literal import effective_page
 from ssdscope.probes.literal.effective_page import THRESHOLD_SHARE, ShiftedPairs
 from ssdscope.studies.judging import QUOTED_WITHIN

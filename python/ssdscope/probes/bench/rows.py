@@ -14,7 +14,7 @@ import numpy as np
 from ssdscope.findings import Reason
 from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.ledger import Stopped
+from ssdscope.probes.bench.stopped import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
