@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.inference.grouped import medians
 from ssdscope.inference.series import Series, Weighed, nothing
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["contrast", "ratio_of_means"]
 
-CLIPPED = 0.05
-"""Of the strata, on either side: a spike moves a ratio by its size, and counts as much as these."""
+CLIPPED = 0.1
+"""Of the strata, those farthest from the median: a spike counts as much as the nearest of these."""
 
 
 def contrast(series: Series) -> Weighed:
@@ -38,11 +39,10 @@ def contrast(series: Series) -> Weighed:
         return nothing()
     from scipy.special import stdtrit
 
-    low, high = np.quantile(ratios, [CLIPPED, 1 - CLIPPED])
-    clipped = np.clip(ratios, low, high)
+    clipped = _clipped(ratios)
     mean, freedom = float(clipped.mean()), clipped.size - 1
     # Winsorised values scatter less than their mean does (Tukey and McLaughlin 1963).
-    error = float(clipped.std(ddof=1)) / ((1 - 2 * CLIPPED) * math.sqrt(clipped.size))
+    error = float(clipped.std(ddof=1)) / ((1 - CLIPPED) * math.sqrt(clipped.size))
     half = float(stdtrit(freedom, 0.975)) * error
     t = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
     score = clipped.size / 2 * math.log1p(t**2 / freedom) if t < math.inf else math.inf
@@ -53,6 +53,13 @@ def contrast(series: Series) -> Weighed:
         math.expm1(abs(mean)),
         math.expm1(abs(mean) + half),
     )
+
+
+def _clipped(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Clip as far above the median as below: of spikes on both sides neither may count alone."""
+    middle = np.median(ratios)
+    far = np.quantile(np.abs(ratios - middle), 1 - CLIPPED)
+    return np.clip(ratios, middle - far, middle + far)
 
 
 def ratio_of_means(
@@ -121,11 +128,7 @@ def signed(differences: ArrayLike) -> Weighed:
 def _ratios(kept: Series) -> NDArray[np.float64]:
     """Give the logarithm of the ratio of the two medians of each stratum that has both."""
     logs = np.log(np.maximum(kept.y, np.finfo(float).tiny))
-    one = kept.x > 0.5
-    found = []
-    for stratum in np.unique(kept.stratum):
-        there = kept.stratum == stratum
-        with_it, without = logs[there & one], logs[there & ~one]
-        if with_it.size and without.size:
-            found.append(float(np.median(with_it) - np.median(without)))
-    return np.array(found)
+    strata, of = np.unique(kept.stratum, return_inverse=True)
+    sides = medians(logs, 2 * of + (kept.x > 0.5), 2 * strata.size).reshape(-1, 2)
+    ratios = sides[:, 1] - sides[:, 0]
+    return ratios[~np.isnan(ratios)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.grouped import medians
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
 from ssdscope.stats.changepoint import isotonic, saturation_depth
@@ -52,14 +53,13 @@ def saturation(
     of = of if of.size == len(kept) else of[series.valid]
     if np.unique(of).size < 3:
         return nothing()
-    places, table = _by_stratum(kept.x, kept, of), _by_stratum(kept.y, kept, of)
-    every = np.arange(len(table))
-    best, gain = _reached(places, table, every, share)
+    places, table = (_by_stratum(np.log(each), kept, of) for each in (kept.x, kept.y))
+    best, gain = _reached(places, table, share)
     rng = stream(seed, "inference.course")
     draws = rng.integers(0, len(table), (REPLICATES, len(table)))
-    samples = np.array([_reached(places, table, draw, share) for draw in draws])
+    samples = np.array([_reached(places[draw], table[draw], share) for draw in draws])
     low, high = (float(each) for each in np.quantile(samples[:, 0], [0.025, 0.975]))
-    gains = np.log(table[:, -1] / table[:, 0])
+    gains = table[:, -1] - table[:, 0]
     error = float(gains.std(ddof=1)) / math.sqrt(gains.size) if gains.size > 1 else math.inf
     t = float(gains.mean()) / error if error > 0 else math.inf
     score = gains.size / 2 * math.log1p(t**2 / max(gains.size - 1, 1)) if t > 0 else 0.0
@@ -71,21 +71,18 @@ def _by_stratum(
     values: NDArray[np.float64], kept: Series, of: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Arrange values as (strata, places); what a stratum lacks is that of all strata."""
-    count = int(of.max()) + 1
-    every = [float(np.median(values[of == place])) for place in range(count)]
-    rows = np.tile(every, (np.unique(kept.stratum).size, 1))
-    for row, stratum in zip(rows, np.unique(kept.stratum), strict=True):
-        there = kept.stratum == stratum
-        row[of[there]] = values[there]
-    return np.asarray(rows)
+    strata, row = np.unique(kept.stratum, return_inverse=True)
+    table = np.tile(medians(values, of, int(of.max()) + 1), (strata.size, 1))
+    table[row, of] = values
+    return table
 
 
 def _reached(
-    places: NDArray[np.float64], table: NDArray[np.float64], rows: NDArray[np.int64], share: float
+    places: NDArray[np.float64], table: NDArray[np.float64], share: float
 ) -> tuple[float, float]:
-    """Give the place by some of the strata, and the gain from first to last."""
-    at = np.maximum.accumulate(np.exp(np.log(places[rows]).mean(axis=0)))
-    even = isotonic(np.exp(np.log(table[rows]).mean(axis=0)))
+    """Give the place by some of the strata, and the gain from first to last; all are logarithms."""
+    at = np.maximum.accumulate(np.exp(places.mean(axis=0)))
+    even = isotonic(np.exp(table.mean(axis=0)))
     return saturation_depth(at, even, share), float(even[-1] / even[0] - 1)
 
 

@@ -113,8 +113,9 @@ def scan(series: Series, lengths: ArrayLike, profile: Callable[[int], ArrayLike]
     if len(kept) < 4 or candidates.size == 0:
         return nothing()
     kinds = np.unique(kept.stratum, return_inverse=True)[1]
-    ranked = Series(kept.x, normal_scores(kept.y, kinds), kinds, kept.time_ns, kept.valid)
-    every = [_fits(ranked, each, profile(each)) for each in candidates.tolist()]
+    ranked = _Ranked(kept.x, normal_scores(kept.y, kinds), kinds)
+    profiles = [np.atleast_2d(np.asarray(profile(each), float)) for each in candidates.tolist()]
+    every = [ranked.fits(each) for each in profiles]
     gained = np.array([fits.max() for fits in every])
     at = int(np.argmax(gained))
     found, fits = int(candidates[at]), every[at]
@@ -124,24 +125,33 @@ def scan(series: Series, lengths: ArrayLike, profile: Callable[[int], ArrayLike]
     score = max(free * (over - 1 - math.log(over)) - math.log(float(candidates.sum())), 0.0)
     others = np.delete(np.arange(candidates.size), at)
     rivals = [_other(int(candidates[each]), found, gained[at] - gained[each]) for each in others]
-    effect = _slower(kept, found, begin, profile(found))
+    effect = _slower(kept, found, begin, profiles[at])
     apart = float(fits[begin] - np.delete(fits, begin).max(initial=0.0))
     detail = {"begin": float(begin), "begin_margin": apart, "gained": float(gained[at])}
-    errors = np.array([_error(kept, kinds, profile(each)) for each in candidates.tolist()])
+    spreads = _spreads(kept.y, kinds)
+    errors = np.array([_error(spreads, np.bincount(kinds), each) for each in profiles])
     bound = float(np.expm1(((np.sqrt(2 * gained) + ONE_SIDED) * errors).max()))
     return Weighed(float(found), None, score, effect, bound, (), detail).against(rivals)
 
 
-def _error(kept: Series, kinds: NDArray[np.int64], profile: ArrayLike) -> float:
+def _spreads(y: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give the standard deviation of the logarithms of each stratum, by its quartiles."""
+    logs = np.log(np.maximum(y, np.finfo(float).tiny))
+    every = (logs[kinds == number] for number in range(int(kinds.max()) + 1))
+    quartiles = np.array([np.quantile(each, [0.25, 0.75]) for each in every])
+    # Half of a normal law lies within 0.6745 deviations.
+    return np.asarray(np.diff(quartiles, axis=1)[:, 0] / (2 * 0.6745))
+
+
+def _error(
+    spreads: NDArray[np.float64], sizes: NDArray[np.int64], rows: NDArray[np.float64]
+) -> float:
     """Give the standard error of what lies between a profile's least and most, in logarithms."""
-    rows = np.atleast_2d(np.asarray(profile, dtype=float))
-    logs, weight = np.log(np.maximum(kept.y, np.finfo(float).tiny)), 0.0
-    for number in range(int(kinds.max()) + 1):
-        row, there = rows[min(number, len(rows) - 1)], logs[kinds == number]
-        # Half of a normal law lies within 0.6745 deviations.
-        spread = float(np.subtract(*np.quantile(there, [0.75, 0.25]))) / (2 * 0.6745)
-        if np.ptp(row) > 0 and spread > 0:
-            weight += there.size * float(row.var()) / (float(np.ptp(row)) * spread) ** 2
+    ranges, varied = np.ptp(rows, axis=1), rows.var(axis=1)
+    of = np.minimum(np.arange(spreads.size), len(rows) - 1)
+    said = (ranges[of] > 0) & (spreads > 0)
+    of = of[said]
+    weight = float((sizes[said] * varied[of] / (ranges[of] * spreads[said]) ** 2).sum())
     return 1 / math.sqrt(weight) if weight > 0 else math.inf
 
 
@@ -151,9 +161,8 @@ def _other(length: int, found: int, margin: float) -> Rival:
     return Rival(name, float(margin), float(length))
 
 
-def _slower(kept: Series, length: int, begin: int, profile: ArrayLike) -> float:
+def _slower(kept: Series, length: int, begin: int, rows: NDArray[np.float64]) -> float:
     """Give by how much what a profile says is slowest exceeds what it says is fastest."""
-    rows = np.atleast_2d(np.asarray(profile, dtype=float))
     kinds = np.unique(kept.stratum, return_inverse=True)[1]
     places = (kept.x.astype(np.int64) - begin) % length
     most = 0.0
@@ -260,23 +269,36 @@ def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]
         By how much the data speak for it rather than for the next best, in log likelihood.
     """
     kept = series.kept()
-    fits = _fits(kept.with_y(normal_scores(kept.y, kept.stratum)), length, template)
+    kinds = np.unique(kept.stratum, return_inverse=True)[1]
+    ranked = _Ranked(kept.x, normal_scores(kept.y, kinds), kinds)
+    fits = ranked.fits(np.atleast_2d(np.asarray(template, float)))
     order = np.argsort(fits)[::-1]
     return int(order[0]), float(fits[order[0]] - fits[order[1]]) if length > 1 else math.inf
 
 
-def _fits(ranked: Series, length: int, template: ArrayLike) -> NDArray[np.float64]:
-    """Give the log likelihood that a template gains, by where it begins."""
-    kinds = np.unique(ranked.stratum, return_inverse=True)[1]
-    places = ranked.x.astype(np.int64) % length
-    expected = np.atleast_2d(np.asarray(template, dtype=float))
-    fits = np.zeros(length)
-    # One row stands for all strata together, else each for its own.
-    each = np.zeros_like(kinds) if len(expected) == 1 else kinds
-    for number, profile in enumerate(expected):
-        there = each == number
-        fits += _shifted(ranked.y[there], places[there], profile - profile.mean())
-    return fits
+class _Ranked:
+    """Normal scores at their places, in all and by stratum, ready for many profiles."""
+
+    def __init__(
+        self, x: NDArray[np.float64], scores: NDArray[np.float64], kinds: NDArray[np.int64]
+    ) -> None:
+        places = x.astype(np.int64)
+        each = (kinds == number for number in range(int(kinds.max()) + 1))
+        self._all = [(scores, places)]
+        self._each = [(scores[there], places[there]) for there in each]
+
+    def fits(self, template: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the log likelihood that a template gains, by where it begins.
+
+        One row stands for all strata together, else each for its own.
+        """
+        parts = self._all if len(template) == 1 else self._each
+        length = template.shape[1]
+        every = (
+            _shifted(scores, places % length, row - row.mean())
+            for row, (scores, places) in zip(template, parts, strict=True)
+        )
+        return np.asarray(np.sum(list(every), axis=0))
 
 
 def _shifted(
