@@ -93,9 +93,14 @@ def test_who_reads_meanwhile_fills_no_log_blocks(tmp_path: Path) -> None:
     assert share.value == pytest.approx((logs - 1) * merge / bench.info.capacity_bytes, rel=0.02)
 
 
-def test_a_log_block_for_each_unit_is_next_to_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("blocks", "kept", "logs"), [(160, "0.1", 6), (800, "1.0", 220)])
+def test_a_log_block_for_each_unit_is_next_to_none(
+    tmp_path: Path, blocks: int, kept: str, logs: int
+) -> None:
+    """Also where there are so many that most writes meet an open one and need not wait."""
     known = {"rmw_unit_bytes": 4096, "merge_unit_bytes": 2 * 48 * 4096}
-    bench = bench_with(tmp_path, log_block(logs=6), map_cache_bytes=None, **known)
+    toml = log_block(blocks=blocks, logs=logs).replace("ratio = 0.1", f"ratio = {kept}")
+    bench = bench_with(tmp_path, toml, map_cache_bytes=None, **known)
     found = told("spare", bench)
     assert isinstance(found[spare.SPARE], Absent)
     hidden = found[spare.AMPLIFICATION]

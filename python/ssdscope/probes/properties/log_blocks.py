@@ -11,8 +11,9 @@ begins a merge unit, for which a drive may open a log block of its own.
 
 Decision. A write that takes as long as a 64th of a merge unit, written unit by unit, waits for a
 merge: so many planes copy it at once at the most, and no table takes so long to look up. If
-most writes wait, the first of them says what fitted before. Else waits must come where log blocks
-are full; each that does speaks for it by how unlikely that is by chance.
+far more writes wait than log blocks can be full, the first of them says what fitted before. Else
+waits must come where log blocks are full, and no two about one; each that does speaks for it by how
+unlikely that is by chance.
 """
 
 from __future__ import annotations
@@ -113,12 +114,23 @@ def _told(
     places: NDArray[np.float64], latencies: NDArray[np.float64], longest: float, plan: Merging
 ) -> bool:
     """Say whether it is clear by now, one way or the other."""
-    slow = latencies > longest
-    if slow[slow.size // 2 :].mean() > 1 / 2:
+    unit, block = plan.unit_bytes, plan.every * plan.unit_bytes
+    if _often(places, latencies > longest, block, unit):
         return True
     waits = places[latencies > _long(longest, latencies)]
-    found = full_from(waits, plan.every * plan.unit_bytes, plan.unit_bytes)
+    found = full_from(waits, block, unit)
     return waits.size > 2 * WAITS or (waits.size >= WAITS and found.score >= APART)
+
+
+def _often(places: NDArray[np.float64], slow: NDArray[np.bool_], block: int, unit: int) -> bool:
+    """Say whether writes wait far more often than log blocks can be full.
+
+    With a log block for each merge unit all writes wait but for those that meet one that is open:
+    a few, or nearly all. Between once a log block and always lies, by ratio, the root.
+    """
+    half = slow.size // 2
+    blocks = float(places[-1] - places[half]) / block
+    return bool(slow[half:].sum() > math.sqrt(block / unit) * blocks)
 
 
 def _long(longest: float, latencies: NDArray[np.float64]) -> float:
@@ -139,7 +151,7 @@ def spare(ask: Ask, merge_bytes: int, name: str, probe: str) -> Finding:
     slow = written.y > longest
     capacity = ask.info.capacity_bytes
     evidence = Evidence(figures={"capacity_bytes": capacity, "waits": int(slow.sum())})
-    if slow[slow.size // 2 :].mean() > 1 / 2:
+    if _often(written.x, slow, merge_bytes, unit["unit_bytes"]):
         # The first of them may be a spike, or the last that fitted.
         if float(np.median(written.x[slow][:3])) < NEXT_TO_NONE * capacity:
             return verdict.absent(name, NEXT_TO_NONE, evidence, probe=probe, reason=NONE)
@@ -177,6 +189,8 @@ def full_from(events: NDArray[np.float64], block_bytes: int, unit_bytes: int) ->
     off = np.abs(events / block_bytes - np.round(events / block_bytes))
     # Where a log block is full, but for a few units; or anywhere.
     gains = np.log(MOSTLY * np.exp(-off / scale) / (2 * scale) + 1 - MOSTLY)
+    # A log block is full once.
+    gains[1:][np.diff(events) < block_bytes / 2] = math.log(1 - MOSTLY)
     sums = np.cumsum(np.concatenate([[0.0], gains]))
     ends = np.minimum(np.arange(events.size) + WAITS, events.size)
     behind = sums[ends] - sums[:-1]
