@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -185,6 +186,18 @@ def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
     found = told(drive(**changes, **NOISE))
     assert isinstance(found, Undetectable)
     assert found.reason is reason
+
+
+def test_drives_of_an_array_are_not_taken_for_dies(tmp_path: Path) -> None:
+    """Each takes one command at a time, so that two reads on one overlap in nothing."""
+    members = [tmp_path / f"{number}.toml" for number in range(3)]
+    keys = {"host.queue_depth": 1, **NOISE}
+    for path in members:
+        path.write_text(drive_toml({**BASE, **keys}, []))
+    found = told(open_target(f"raid0:{','.join(map(str, members))}", seed=1).device)
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.MASKED
+    assert "array" in (found.evidence.detail or "")
 
 
 def test_a_part_of_the_drive_that_reaches_some_dies_only_tells_nothing() -> None:

@@ -12,7 +12,7 @@ Engine
     of a class, or two classes taken for one, are the rivals.
 Cannot tell
     If any two reads wait, the drive takes one command at a time, has a single die, or a slow link.
-    An array whose members take one command at a time looks like as many dies.
+    Dies that leave their drive next to nothing to do may be drives of an array.
     A read cache that stays on must have a known size. A drive with one map zone in memory is looked
     at within a zone, and that must show the units come again, or there may be more of them.
 Cost
@@ -99,6 +99,9 @@ def _degree(ask: Ask, found: Sorted, *, narrow: bool) -> Finding:
             said = evidence.saying("any two reads wait for each other")
             return refused(DEGREE, Reason.MASKED, said, probe=NAME)
         return refused(DEGREE, Reason.EFFECT_BELOW_NOISE, evidence, probe=NAME)
+    if found.whole_drives:
+        said = evidence.saying("they may be drives of an array that take one command at a time")
+        return refused(DEGREE, Reason.MASKED, said, probe=NAME)
     if not found.enough:
         return refused(DEGREE, Reason.EFFECT_BELOW_NOISE, evidence, probe=NAME)
     if narrow and not _all_in(ask, found):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import APART, FOUND
+from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
 from ssdscope.inference.mixture import levels_of
 from ssdscope.inference.partition import partition
 from ssdscope.inference.series import Rival, Weighed
@@ -75,6 +75,17 @@ class Sorted:
         highest = self.by_class.level == levels.count - 1
         drawn = highest or self.by_class.of.size >= PER_CLASS * self.dies
         return drawn and self.weighed.score >= FOUND["partition"] and self.weighed.margin >= APART
+
+    @property
+    def whole_drives(self) -> bool:
+        """Whether what the places lie on may be drives that take one command at a time.
+
+        Dies leave their drive what two reads have in common: of two on one die a part overlaps, of
+        two on different ones a part does not. Two reads of one such drive overlap in nothing, and
+        those of different ones have nothing in common.
+        """
+        levels = np.exp(self.by_class.levels.centres)
+        return bool(max(levels[0] - 1, 2 - levels[-1]) < LEAST_EFFECT)
 
     @property
     def dies(self) -> float:

@@ -111,6 +111,9 @@ def answer(ask: Ask, kept: Kept, found: Sorted, probe: str) -> Finding:
             evidence.saying("reads at once take as long wherever they are") if waits else evidence
         )
         return refused(BITS, reason, said, probe=probe)
+    if found.whole_drives:
+        said = evidence.saying("what works alone may be drives of an array, and no dies")
+        return refused(BITS, Reason.MASKED, said, probe=probe)
     spans = _spans(ask)
     by_span = [found] if spans is None else [sort(ask, kept, *each) for each in spans]
     if not by_span or not all(each.enough for each in by_span):
