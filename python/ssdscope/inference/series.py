@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Rival", "Series", "Weighed", "nothing"]
+__all__ = ["Rival", "Series", "Weighed", "joined", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,11 @@ class Series:
     def with_x(self, x: ArrayLike) -> Series:
         """Give the same at other places."""
         return Series(_column(x, float), self.y, self.stratum, self.time_ns, self.valid)
+
+
+def joined(parts: Iterable[Series]) -> Series:
+    """Put series one behind the other."""
+    return reduce(Series.then, parts)
 
 
 def _column(values: ArrayLike, dtype: Any) -> Any:

@@ -9,14 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ssdscope.findings import (
-    PROPERTIES,
-    Ambiguous,
-    Detected,
-    Evidence,
-    Reason,
-    Undetectable,
-)
+from ssdscope.findings import PROPERTIES, Ambiguous, Detected, Evidence, Reason, Undetectable
 from ssdscope.findings.families import FAMILIES
 
 if TYPE_CHECKING:

@@ -19,12 +19,7 @@ import numpy as np
 from ssdscope.errors import DeviceError
 from ssdscope.findings import SIZE_SWEEP, Reason
 from ssdscope.probes.asking import Known
-from ssdscope.probes.bench.company import (
-    refuse_company,
-    refuse_gone,
-    refuse_split,
-    stop_for_errors,
-)
+from ssdscope.probes.bench.company import refuse_company, refuse_gone, refuse_split, stop_for_errors
 from ssdscope.probes.bench.states import State, Window, prepare
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent

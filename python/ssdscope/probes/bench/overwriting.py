@@ -50,11 +50,6 @@ class Granule:
         drawn = rng.integers(first, max(last, first + 1), count)
         return (drawn * step_bytes - self.phase_bytes).astype(np.uint64)
 
-    def nearest(self, offset_bytes: int) -> int:
-        """Give the first byte of the granule that holds a byte, or of the next one."""
-        index = -(-(offset_bytes + self.phase_bytes) // self.size_bytes)
-        return index * self.size_bytes - self.phase_bytes
-
 
 def discard_all(bench: Bench) -> None:
     """Tell the drive that nothing on it is needed, where it can be told."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ssdscope.findings import Axis, Exhibit, Step, series
 from ssdscope.inference.levels import FOUND
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import steps
 from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
 from ssdscope.probes.bench.rows import WAITS_NS, read_rows
@@ -83,7 +83,8 @@ class Backwards(Plan):
             strata = np.full(y.size, len(parts))
             parts.append(Series.of(np.tile(back, stories), y, stratum=strata, valid=quiet))
             if count == most or _all_gone(logs[:, :count], logs[:, count:]):
-                return _joined(parts)
+                every = joined(parts)
+                return every.where(np.argsort(every.x, kind="stable"))
             count *= GROWTH
 
     def _story(
@@ -140,16 +141,6 @@ def _all_gone(cold: NDArray[np.float64], again: NDArray[np.float64]) -> bool:
     part = -(-again.shape[1] // FIRST)
     near, far = (float(np.median(each)) for each in (again[:, :part], again[:, -part:]))
     return far > (near + float(np.median(cold))) / 2 and far > near
-
-
-def _joined(parts: list[Series]) -> Series:
-    """Put stories together, by how far back."""
-    x, y, stratum, valid = (
-        np.concatenate([getattr(each, name) for each in parts])
-        for name in ("x", "y", "stratum", "valid")
-    )
-    order = np.argsort(x, kind="stable")
-    return Series.of(x[order], y[order], stratum=stratum[order], valid=valid[order])
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import (
-    Ambiguous,
-    Evidence,
-    Finding,
-    Reason,
-    Undetectable,
-)
+from ssdscope.findings import Ambiguous, Evidence, Finding, Reason, Undetectable
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import FOUND, HERE_AND_THERE

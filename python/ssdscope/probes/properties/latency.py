@@ -39,7 +39,7 @@ from ssdscope.findings import (
 from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.line import line
 from ssdscope.inference.noise import floor, medians, quickest
-from ssdscope.inference.series import Series, Weighed
+from ssdscope.inference.series import Series, Weighed, joined
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import (
     MAX_DROPPED_SHARE,
@@ -267,23 +267,17 @@ def _measured(ask: Ask) -> tuple[Series, tuple[Weighed, Weighed]]:
             ask.progress("read latency against size", (number + 1) / SITTINGS / 2)
         quiet = [each for each in sittings if each.valid.all()]
         used = quiet if 2 * len(quiet) >= len(sittings) else sittings
-        return _joined(used), _lasting(used)
+        used = [replace(each, valid=np.ones(len(each), np.bool_)) for each in used]
+        return joined(used), _lasting(used)
     first, more = plans(ask.info)
     taken = ask.take(first)
     ask.progress("read latency against size", 1 / 4)
     weights = _through(taken)
     if any(map(_unsure, weights)):
-        taken = _joined([taken, ask.take(more)])
+        taken = taken.then(ask.take(more))
         weights = _through(taken)
     ask.progress("read latency against size", 1 / 2)
     return taken, weights
-
-
-def _joined(parts: list[Series]) -> Series:
-    x, y, stratum = (
-        np.concatenate([getattr(each, name) for each in parts]) for name in ("x", "y", "stratum")
-    )
-    return Series.of(x, y, stratum=stratum)
 
 
 def _through(taken: Series) -> tuple[Weighed, Weighed]:
@@ -312,12 +306,13 @@ def _unsure(found: Weighed) -> bool:
 
 def _lasting(sittings: list[Series]) -> tuple[Weighed, Weighed]:
     """Fit the line to all sittings; what differs between them counts in whole."""
-    alpha, beta = _through(_joined(sittings))
-    parts = [
-        [_joined([each]).where(each.stratum == stratum) for stratum in np.unique(each.stratum)]
-        for each in sittings
-    ]
-    halves = np.array([[_plain(half) for half in pair] for pair in parts])
+    alpha, beta = _through(joined(sittings))
+    halves = np.array(
+        [
+            [_plain(each.where(each.stratum == half)) for half in np.unique(each.stratum)]
+            for each in sittings
+        ]
+    )
     half_widths = [stats.lasting(each.mean(axis=1), each) for each in np.moveaxis(halves, 2, 0)]
     return _wider(alpha, half_widths[0]), _wider(beta, half_widths[1])
 

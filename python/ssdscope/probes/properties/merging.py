@@ -33,15 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import (
-    Axis,
-    Evidence,
-    Exhibit,
-    Finding,
-    Reason,
-    Step,
-    series,
-)
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.cells import cells
 from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
 from ssdscope.inference.period import multiples

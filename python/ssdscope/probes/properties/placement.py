@@ -33,16 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import (
-    Ambiguous,
-    Axis,
-    Detected,
-    Evidence,
-    Exhibit,
-    Reason,
-    Step,
-    series,
-)
+from ssdscope.findings import Ambiguous, Axis, Detected, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.lengths import common_length, onset
 from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT

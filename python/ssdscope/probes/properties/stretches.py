@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ssdscope.inference.levels import ERASES, NOTICED
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, joined
 from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
 from ssdscope.probes.bench.write_through import writes_bytes, writing
 from ssdscope.probes.plan import Plan
@@ -78,7 +78,7 @@ class Stretches(Plan):
                 bench.progress("stretches in order", (number + 1) / len(pairs))
                 if self.shows(bench.info, found):
                     break
-        return reduce(Series.then, found)
+        return joined(found)
 
     def shows(self, _info: DeviceInfo, _found: list[Series]) -> bool:
         """Whether enough was written."""
@@ -113,7 +113,7 @@ class Search(Stretches):
 
     def shows(self, info: DeviceInfo, found: list[Series]) -> bool:
         """Whether a long pair differs, or the longest but one, and the longest still does, less."""
-        every = reduce(Series.then, found)
+        every = joined(found)
         ratios = [float(ratio(every, number)[0]) for number in range(len(found) // 2)]
         if float(found[-2].x.max()) >= LONG * info.capacity_bytes:
             return max(ratios) >= 1 + ERASES

@@ -30,15 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import (
-    Axis,
-    Detected,
-    Evidence,
-    Exhibit,
-    Finding,
-    Reason,
-    series,
-)
+from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import FOUND, LEAST_EFFECT

@@ -9,8 +9,7 @@ the writes; by the lower quartile of their latencies drift is divided out. With 
 without an answer, three times more, for twice as long: few long waits make a mean, and what is
 collected in the order of writing has its turn late.
 Engine. `step` at a place that is known: more of the writes before than after exceed one of many
-thresholds. The value is the ratio of means,
-with an interval by resampling long pieces, which hold several stalls each.
+thresholds. The value is the ratio of means, with an interval by resampling long pieces.
 Cannot tell. Drives that take no discards; a gain below 3 %.
 Cost. Up to a capacity; with a full budget up to seven. Source. PROBING 3.7.
 """
@@ -19,7 +18,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +34,7 @@ from ssdscope.findings import (
 )
 from ssdscope.inference.contrast import ratio_of_means
 from ssdscope.inference.noise import usual
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes, random_offsets
@@ -176,7 +174,7 @@ def detect(ask: Ask) -> Iterator[Finding]:
     found = _judged(ask.take(plan), absent=False)
     if isinstance(found, Undetectable) and ask.heavy:
         longer = (replace(plan, longer=LONGER, number=number) for number in range(ROUNDS))
-        found = _judged(reduce(Series.then, map(ask.take, longer)), absent=True)
+        found = _judged(joined(map(ask.take, longer)), absent=True)
     yield found
 
 

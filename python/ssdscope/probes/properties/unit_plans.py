@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, joined
 from ssdscope.probes.bench import write_through
 from ssdscope.probes.bench.gaps import between_bursts
 from ssdscope.probes.bench.states import State
@@ -35,7 +35,7 @@ __all__ = [
     "SMALL_BLOCK_BYTES",
     "Lengths",
     "Shifted",
-    "joined",
+    "all_looks",
     "lengths_blocks",
     "lengths_plan",
     "shifted_plans",
@@ -196,14 +196,7 @@ def _fitting(info: DeviceInfo, once_and_twice: Sequence[Plan], share: float) -> 
     return int(info.capacity_bytes * share - once) // max(twice - once, 1) + 1
 
 
-def joined(parts: Sequence[Series]) -> Series:
-    """Put series one behind the other; ranks are within a look."""
-    from itertools import starmap
-
-    columns = zip(*starmap(_columns, enumerate(parts)), strict=True)
-    x, y, stratum, valid = (np.concatenate(each) for each in columns)
-    return Series.of(x, y, stratum=stratum, valid=valid)
-
-
-def _columns(look: int, part: Series) -> tuple[NDArray[Any], ...]:
-    return part.x, part.y, part.stratum + look * FAR, part.valid
+def all_looks(parts: Sequence[Series]) -> Series:
+    """Put looks one behind the other; ranks are within one."""
+    every = enumerate(parts)
+    return joined(replace(part, stratum=part.stratum + look * FAR) for look, part in every)

@@ -24,7 +24,7 @@ from ssdscope.probes.properties.unit_plans import (
     KINDS,
     LOOKS,
     SMALL_BLOCK_BYTES,
-    joined,
+    all_looks,
     lengths_blocks,
     lengths_plan,
     sizes_blocks,
@@ -108,7 +108,7 @@ def _weighed(
     info: DeviceInfo, samples: Series, found: Weighed, taken: Sequence[Series]
 ) -> tuple[Weighed, Weighed]:
     """Give the unit, or the part of it that is one, and what else it may be."""
-    took, unit = _by_length(joined(taken)), int(found.estimate or 0)
+    took, unit = _by_length(all_looks(taken)), int(found.estimate or 0)
     parts = parts_blocks(info, unit)
     units = [part for part in parts if _is_unit(info, took, unit, part)]
     if units and (part := math.gcd(*units)) in parts:

@@ -38,7 +38,7 @@ from ssdscope.probes.properties.unit_plans import (
     KINDS,
     LOOKS,
     PAGE_STEPS,
-    joined,
+    all_looks,
     lengths_blocks,
     lengths_plan,
     shifted_plans,
@@ -83,14 +83,14 @@ def detect(ask: Ask) -> Iterator[Finding]:
     parts: list[Series] = []
     for look, plan in enumerate(looks):
         parts.append(ask.take(plan))
-        found = _scanned(info, joined(parts))
+        found = _scanned(info, all_looks(parts))
         ask.progress("units of writing", (look + 1) / (LOOKS + 2))
-        if _seen(found) and parts_are_clear(info, joined(parts), found):
+        if _seen(found) and parts_are_clear(info, all_looks(parts), found):
             break
-    evidence = _evidence(info, joined(parts), found)
+    evidence = _evidence(info, all_looks(parts), found)
     if _seen(found):
-        found = with_wholes(ask, joined(parts), found)
-    elif _nothing(info, joined(parts)):
+        found = with_wholes(ask, all_looks(parts), found)
+    elif _nothing(info, all_looks(parts)):
         why = "no place costs a write more than any other"
         yield absent(UNIT, info.logical_block_bytes, evidence, probe=NAME, reason=why)
         yield _no_phase(evidence)
