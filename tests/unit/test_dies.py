@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from ssdscope.inference.partition import partition
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.properties import dies, sorting
@@ -31,12 +32,22 @@ def rng() -> np.random.Generator:
 
 @pytest.mark.parametrize("count", [2, 8, 12])
 def test_nobody_meets_another_twice(count: int) -> None:
-    one, other = _meetings(np.random.default_rng(1).permutation(count), 100)
+    one, other = _meetings(np.random.default_rng(1).permutation(count), np.arange(count - 1))
     met = set(zip(one.tolist(), other.tolist(), strict=True))
     assert len(met) == one.size == count * (count - 1) // 2
     assert (one < other).all()
     for turn in np.split(np.array([one, other]), count - 1, axis=1):
         assert np.unique(turn).size == count
+
+
+def test_false_reads_do_not_cut_a_die_in_two(rng: np.random.Generator) -> None:
+    """Of two dies, by a first plan; one read in twenty says the contrary."""
+    for _ in range(15):
+        of = rng.integers(0, 2, 128)
+        one, other = _meetings(rng.permutation(128), rng.permutation(127)[:10])
+        waits = (of[one] == of[other]) ^ (rng.random(one.size) < 0.05)
+        found = partition(one, other, rng.lognormal(0, 0.05, one.size) * np.where(waits, 1.7, 1))
+        assert (np.bincount(found.of) > 5).sum() == 2
 
 
 def ask_of(of: np.ndarray, rng: np.random.Generator, **found: int) -> Any:

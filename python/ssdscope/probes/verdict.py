@@ -72,8 +72,8 @@ def detected(
     about = PROPERTIES[name]
     tolerance = None if about.hangs_on_use else about.tolerance
     if tolerance is not None and interval is not None and not isinstance(value, str):
-        low, high = interval
-        if max(high - value, value - low) > TOLD * tolerance * abs(value):
+        # How far off a value is counts by what is true, which either end may be.
+        if any(abs(value - end) > TOLD * tolerance * abs(end) for end in interval):
             said = evidence.saying("what it may be lies too far apart")
             return refused(name, Reason.EFFECT_BELOW_NOISE, said, probe=probe)
     return Detected(

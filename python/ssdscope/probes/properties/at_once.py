@@ -224,9 +224,11 @@ class Pairs(AtOnce):
         """Read pairs of some places."""
         together = Together(bench, rng, self)
         together.learn(places)
-        one, other = _meetings(rng.permutation(places.size), self.partners)
-        rounds = min(self.partners, places.size - 1)
-        took = together.read(places[one], places[other], rounds=rounds)
+        # Of rounds that follow each other each has nearly the same pairs of neighbours: whoever
+        # meets in any of them would be a chain, that a few false reads cut in two.
+        rounds = rng.permutation(places.size - 1)[: self.partners]
+        one, other = _meetings(rng.permutation(places.size), rounds)
+        took = together.read(places[one], places[other], rounds=rounds.size)
         return Series.of(
             np.concatenate([places, one]),
             np.concatenate([np.ones(places.size), took]),
@@ -256,16 +258,16 @@ class Chosen(AtOnce):
         return Series.of(one, together.read(one, other, rounds=self.rounds))
 
 
-def _meetings(seats: NDArray[np.int64], rounds: int) -> tuple[NDArray[np.int64], ...]:
+def _meetings(seats: NDArray[np.int64], rounds: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """Pair places so that none meets another twice, and none comes twice in a round.
 
-    Of an even number one stays and the others go round (Kirkman's schedule). Gives the lesser and
-    the greater number of each pair, round by round.
+    Of an even number one stays and the others go round (Kirkman's schedule), of which some rounds
+    are played. Gives the lesser and the greater number of each pair, round by round.
     """
     turns = []
-    for _ in range(min(rounds, seats.size - 1)):
-        first, second = seats[: seats.size // 2], seats[seats.size // 2 :][::-1]
+    for each in rounds.tolist():
+        seated = np.concatenate([seats[:1], np.roll(seats[1:], each)])
+        first, second = seated[: seats.size // 2], seated[seats.size // 2 :][::-1]
         turns.append(np.sort([first, second], axis=0))
-        seats = np.concatenate([seats[:1], np.roll(seats[1:], 1)])
     one, other = np.concatenate(turns, axis=1) if turns else np.empty((2, 0), np.int64)
     return one, other

@@ -242,7 +242,9 @@ class _Reads:
         usual = np.quantile(longer, HELD_CLIPPED, axis=1, keepdims=True)
         factors = np.minimum(longer, usual).mean(axis=1)
         spikes_ns = max(float(times.mean() - (factors * floors.mean()).mean()), 0.0)
-        return np.asarray(depths / factors - rates * spikes_ns / 1e9)
+        # Each is inside for as long as it takes alone, at the least.
+        least = rates * floors.mean() / 1e9
+        return np.asarray(np.maximum(depths / factors - rates * spikes_ns / 1e9, least))
 
 
 def detect(ask: Ask) -> Iterator[Finding]:
