@@ -72,8 +72,7 @@ NOTICED = 0.1
 difference it may go on beside the writes, and have begun before (docs/observability.md)."""
 
 SOONER = 2 / 3
-"""Times where writes wait for collection at the latest, that it may begin by what a drive keeps
-free. Of 60 drawn drives none began before 0.73."""
+"""Times where writes begin to wait for collection, that all of them may take a little longer."""
 
 RARER = 0.1
 """Times as often as behind a step, values as large as there may be before it: else it came

@@ -81,6 +81,8 @@ EASY, HARD = (0.4, 0.85), (1.15, 1.65)
 FEW, SETTLED = 0.03, 0.5
 """Of the capacity: overwritten all over it before the rest in order; and behind e times the spare
 space, until which the first data are used up."""
+MOST = 0.9
+"""Of the slowest writes, that are no spikes."""
 POINTS = 240
 """Of an exhibit."""
 
@@ -142,7 +144,8 @@ def _behind(taken: Series, region: float) -> Series:
 def _knee(taken: Series) -> Weighed:
     """Find where writes begin to wait for good, and how much longer they take from there on.
 
-    Collection begins sooner than it must: a few writes wait a little at first, or all of them.
+    Collection begins sooner than it must: a few writes wait a little at first, or all of them. It
+    becomes dearer when it has to hurry, or copies more: the first of several steps counts.
     """
     waits, means = slowest(taken), times(taken)
     found = step(waits, above=WAITS)
@@ -151,13 +154,14 @@ def _knee(taken: Series) -> Weighed:
     if not _rarer(waits, found):
         return nothing()
     if found.score >= BEGUN:
-        begun = [_begun(waits, found.estimate, WAITS), _begun(means, found.estimate)]
+        surest, found = found, _first(waits, found)
+        begun = [_begun(means, _place(found))]
         everywhere = step(means)
         if min(everywhere.score, everywhere.margin) >= BEGUN:
             begun.append(everywhere)
-        near = (each for each in begun if each and SOONER < _place(each) / found.estimate < 1)
+        near = (each for each in begun if each and SOONER < _place(each) / _place(found) < 1)
         first = min(near, default=found, key=_place)
-        found = replace(first, score=found.score, rivals=found.rivals)
+        found = replace(first, score=surest.score, rivals=surest.rivals)
     behind = means.x >= (found.estimate or 0.0)
     slower = float(means.y[behind].mean() / means.y[~behind].mean()) - 1
     return replace(found, effect=slower)
@@ -175,7 +179,21 @@ def _place(found: Weighed) -> float:
     return found.estimate or 0.0
 
 
-def _begun(taken: Series, end: float, above: float = 0.0, drifts: bool = True) -> Weighed | None:
+def _first(waits: Series, found: Weighed) -> Weighed:
+    """Find the first of several steps, each to waits that stand out from what was before."""
+    while True:
+        before = waits.where(waits.x < _place(found))
+        earlier = step(before, above=WAITS)
+        if earlier.estimate is None or earlier.score < BEGUN or not _rarer(before, earlier):
+            return found
+        behind = before.x >= _place(earlier)
+        usual = np.median(before.y[behind & (before.y >= earlier.detail["threshold"])])
+        if usual < WAITS * np.quantile(before.y[~behind], MOST):
+            return found
+        found = earlier
+
+
+def _begun(taken: Series, end: float, drifts: bool = True) -> Weighed | None:
     """Find where it begins, before a place from which on it is known to be there.
 
     Parameters
@@ -185,12 +203,9 @@ def _begun(taken: Series, end: float, above: float = 0.0, drifts: bool = True) -
     """
     found, latest = None, end
     while True:
-        stretch = taken.where((taken.x >= end * (1 - SOONER)) & (taken.x < latest))
-        begun = step(stretch, above=above)
-        score = min(begun.score, begun.margin) if drifts and not above else begun.score
+        begun = step(taken.where((taken.x >= end * (1 - SOONER)) & (taken.x < latest)))
+        score = min(begun.score, begun.margin) if drifts else begun.score
         if begun.estimate is None or score < BEGUN or begun.estimate < SOONER * end:
-            return found
-        if above and not _rarer(stretch, begun):
             return found
         found, latest = begun, begun.estimate
 
