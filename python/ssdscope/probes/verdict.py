@@ -71,11 +71,11 @@ def detected(
     """Tell a value, unless its interval allows for one that is further off than is right."""
     about = PROPERTIES[name]
     tolerance = None if about.hangs_on_use else about.tolerance
-    if tolerance is not None and interval is not None and not isinstance(value, str):
-        # How far off a value is counts by what is true, which either end may be.
-        if any(abs(value - end) > TOLD * tolerance * abs(end) for end in interval):
-            said = evidence.saying("what it may be lies too far apart")
-            return refused(name, Reason.EFFECT_BELOW_NOISE, said, probe=probe)
+    # How far off a value is counts by what is true, which either end may be.
+    ends = () if tolerance is None or isinstance(value, str) else interval or ()
+    if any(abs(float(value) - end) > TOLD * (tolerance or 0.0) * abs(end) for end in ends):
+        said = evidence.saying("what it may be lies too far apart")
+        return refused(name, Reason.EFFECT_BELOW_NOISE, said, probe=probe)
     return Detected(
         name=name, probe=probe, value=value, interval=interval, effect=effect, evidence=evidence
     )
