@@ -10,7 +10,7 @@ is full: after a whole number of log blocks, and again after each further one. N
 begins a merge unit, for which a drive may open a log block of its own.
 
 Decision. A write that takes as long as a 64th of a merge unit, written unit by unit, waits for a
-merge: so many planes copy it at once at the most, and no table takes so long to look up. If
+merge: so many planes copy it at once at the most. If
 far more writes wait than log blocks can be full, the first of them says what fitted before. Else
 waits must come where log blocks are full, and no two about one; each that does speaks for it by how
 unlikely that is by chance.
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ssdscope.findings import Finding
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
+    from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["Merging", "full_from", "spare", "units"]
 
@@ -48,6 +49,8 @@ DEARER = 8.0
 """Times the usual at least: a merge of a few units."""
 MOST_SHARE = 1.3
 """Of the capacity: several times more than log blocks hold."""
+HELD = 0.6
+"""Of what the table in memory covers: what is surely at hand."""
 USUAL, FIRST = 8, 1024
 """Writes to one place that tell what one takes; and those that show if nearly all merge."""
 ROWS, POINTS = 8192, 240
@@ -67,11 +70,25 @@ def units(ask: Ask) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Merging(Overwrites):
-    """One place again and again, and then units all over the drive, one by one.
+    """One place again and again, and then units all over a part of the drive, one by one.
 
-    Gives in stratum 0 what the former take, in 1 the longest of some of the latter each, by the
-    bytes written before it; in 2 those before which others wrote, too.
+    It is as large as the table in memory covers: no write waits for a look-up. Gives in stratum 0
+    what the former take, in 1 the longest of some of the latter each, by the bytes written before
+    it; in 2 those before which others wrote, too.
+
+    Attributes
+    ----------
+    window_bytes
+        Of the part.
     """
+
+    window_bytes: int
+
+    def _drawn(self, info: DeviceInfo, rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
+        """Draw the first bytes of requests, none of which begins a merge unit."""
+        last = max(min(self.window_bytes // self.unit_bytes, self._count(info)) // self.every, 2)
+        drawn = rng.integers(1, last, count) * self.every + rng.integers(1, self.every, count)
+        return self._places(info, drawn)
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Overwrite until a few merges are seen."""
@@ -145,7 +162,9 @@ def spare(ask: Ask, merge_bytes: int, name: str, probe: str) -> Finding:
     if every < 2 or rest:
         said = Evidence(detail="a merge unit holds no several RMW units")
         return verdict.refused(name, Reason.MODEL_MISFIT, said, probe=probe)
-    taken = ask.take(Merging(every=every, share=MOST_SHARE, **unit))
+    covered = ask.size("map_cache_bytes", unknown=math.inf) or math.inf
+    window = int(min(HELD * covered, ask.info.capacity_bytes))
+    taken = ask.take(Merging(every=every, share=MOST_SHARE, window_bytes=window, **unit))
     usual, written = taken.where(taken.stratum == 0), taken.where(taken.stratum > 0)
     longest = _longest(usual.y, every)
     slow = written.y > longest

@@ -78,12 +78,7 @@ class Overwrites(Plan):
 
     def _drawn(self, info: DeviceInfo, rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
         """Draw the first bytes of requests."""
-        last = self._count(info)
-        drawn = rng.integers(1, last, count)
-        if self.every > 1:
-            merges = rng.integers(1, max(last // self.every, 2), count)
-            drawn = merges * self.every + rng.integers(1, self.every, count)
-        return self._places(info, drawn)
+        return self._places(info, rng.integers(1, self._count(info), count))
 
     def _chunks(self, info: DeviceInfo, rng: np.random.Generator) -> list[NDArray[np.uint64]]:
         """Draw what is written between looks."""

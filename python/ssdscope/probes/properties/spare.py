@@ -327,7 +327,12 @@ def plans(info: DeviceInfo) -> list[Plan]:
         AtOnce(state=state, share=math.e * FULL_MOST + SETTLED, unit_bytes=unit),
         InOrder(state=state, share=1.0, unit_bytes=unit),
     ]
-    merging = log_blocks.Merging(state=state, share=log_blocks.MOST_SHARE, unit_bytes=unit)
+    merging = log_blocks.Merging(
+        state=state,
+        share=log_blocks.MOST_SHARE,
+        unit_bytes=unit,
+        window_bytes=info.capacity_bytes,
+    )
     return [most, replace(most, state=State.FILLED), *later, merging]
 
 
@@ -339,5 +344,11 @@ PROBE = ProbeInfo(
     cost="some three capacities written",
     detect=detect,
     plans=plans,
-    needs=("rmw_unit_bytes", "alignment_phase_bytes", "merge_unit_bytes", "pslc_bytes"),
+    needs=(
+        "rmw_unit_bytes",
+        "alignment_phase_bytes",
+        "merge_unit_bytes",
+        "pslc_bytes",
+        "map_cache_bytes",
+    ),
 )
