@@ -36,6 +36,8 @@ PLENTY = 400
 MOST_PLACES, MOST_TIMES = 1600, 25
 TURNS = 4
 """In which places of a class are paired with each other: two hundred pairs, of any size."""
+SHOWS = 4.0
+"""Standard errors by which a level is no chance."""
 WIDTHS = 6.0
 """Deviations between levels that leave no doubt about a single pair."""
 
@@ -81,11 +83,14 @@ class Sorted:
         """Whether what the places lie on may be drives that take one command at a time.
 
         Dies leave their drive what two reads have in common: of two on one die a part overlaps, of
-        two on different ones a part does not. Two reads of one such drive overlap in nothing, and
-        those of different ones have nothing in common.
+        two on different ones a part does not. Two reads of one such drive overlap in nothing that
+        anyone would notice, and those of different ones have nothing in common that shows.
         """
-        levels = np.exp(self.by_class.levels.centres)
-        return bool(max(levels[0] - 1, 2 - levels[-1]) < LEAST_EFFECT)
+        levels, count = self.by_class.levels, self.by_class.of.size
+        pairs = count * min(self.plan.partners, count - 1) / 2
+        error = levels.deviation / math.sqrt(pairs * float(levels.shares[0]))
+        shared, overlap = levels.centres[0] / error, math.log(2) - levels.centres[-1]
+        return bool(shared < SHOWS and overlap < LEAST_EFFECT)
 
     @property
     def dies(self) -> float:
