@@ -5,25 +5,6 @@ Each says where it comes from. Those that `calibrate` measures are held against 
 
 from __future__ import annotations
 
-__all__ = [
-    "APART",
-    "BEGUN",
-    "CHOOSES",
-    "COURSE_ERROR",
-    "ERASES",
-    "FOUND",
-    "HERE_AND_THERE",
-    "INTERVAL_DROP",
-    "LEAST_EFFECT",
-    "NEXT_TO_NONE",
-    "NOTICED",
-    "PLACE_ERROR",
-    "RARER",
-    "SOONER",
-    "SPLIT_LEAST",
-    "TOLD",
-]
-
 SPLIT_LEAST = 8
 """Values on either side of a split, at least: of fewer no share can be told."""
 

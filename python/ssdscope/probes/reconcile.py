@@ -83,7 +83,4 @@ def one_way_of_mapping(told: Mapping[str, Finding]) -> Iterable[Ambiguous]:
     yield _doubted(told["reclaim_unit_bytes"], (reclaim,), reason)
 
 
-_RULES: tuple[Rule, ...] = (
-    merge_units_hold_whole_rmw_units,
-    one_way_of_mapping,
-)
+_RULES: tuple[Rule, ...] = (merge_units_hold_whole_rmw_units, one_way_of_mapping)

@@ -97,11 +97,7 @@ class OnePlace(Plan):
 
 
 def until_sure(
-    bench: Bench,
-    write: Callable[[slice], NDArray[np.float64]],
-    first: int,
-    most: int,
-    words: str,
+    bench: Bench, write: Callable[[slice], NDArray[np.float64]], first: int, most: int, words: str
 ) -> NDArray[np.float64]:
     """Write until the waits surely return, and look twice as late each time; give latencies.
 

@@ -299,11 +299,7 @@ class _Told:
 
     def _ambiguous(self, name: str, candidates: tuple[float | str, ...], why: str) -> Finding:
         return Ambiguous(
-            name=name,
-            probe=self.probe,
-            candidates=candidates,
-            reason=why,
-            evidence=self.evidence,
+            name=name, probe=self.probe, candidates=candidates, reason=why, evidence=self.evidence
         )
 
 

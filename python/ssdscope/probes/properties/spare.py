@@ -328,10 +328,7 @@ def plans(info: DeviceInfo) -> list[Plan]:
         InOrder(state=state, share=1.0, unit_bytes=unit),
     ]
     merging = log_blocks.Merging(
-        state=state,
-        share=log_blocks.MOST_SHARE,
-        unit_bytes=unit,
-        window_bytes=info.capacity_bytes,
+        state=state, share=log_blocks.MOST_SHARE, unit_bytes=unit, window_bytes=info.capacity_bytes
     )
     return [most, replace(most, state=State.FILLED), *later, merging]
 

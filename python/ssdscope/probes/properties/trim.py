@@ -206,9 +206,7 @@ def _judged(taken: Series, *, absent: bool) -> Finding:
 
 
 def _evidence(
-    before_ns: NDArray[np.float64],
-    after_ns: NDArray[np.float64],
-    gain: tuple[float, float, float],
+    before_ns: NDArray[np.float64], after_ns: NDArray[np.float64], gain: tuple[float, float, float]
 ) -> Evidence:
     """Show both distributions."""
     shares = np.linspace(0.01, 0.99, 99)
