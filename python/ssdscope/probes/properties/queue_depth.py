@@ -253,8 +253,8 @@ class _Reads:
         usual = np.quantile(longer, HELD_CLIPPED, axis=1, keepdims=True)
         factors = np.minimum(longer, usual).mean(axis=1)
         spikes_ns = max(float(times.mean() - (factors * floors.mean()).mean()), 0.0)
-        # Each is inside for as long as it takes alone, at the least.
-        least = rates * floors.mean() / 1e9
+        # Each is inside for as long as it takes alone, at the least; and all of them at the most.
+        least = np.minimum(rates * floors.mean() / 1e9, depths)
         return np.asarray(np.maximum(depths / factors - rates * spikes_ns / 1e9, least))
 
 
