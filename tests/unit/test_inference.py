@@ -13,7 +13,7 @@ from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
 from ssdscope.inference.course import saturation
 from ssdscope.inference.ending import ending
-from ssdscope.inference.grouped import medians
+from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.line import line
 from ssdscope.inference.partition import partition
 from ssdscope.inference.period import multiples, period, phase, scan
@@ -491,7 +491,7 @@ def test_cells_reach_about_as_far_as_they_are_large(size: int, rng: np.random.Ge
 def test_medians_of_groups_are_those_of_each(rng: np.random.Generator) -> None:
     values, group = rng.normal(size=200), rng.integers(0, 40, 200)
     group[group == 7] = 8
-    found = medians(values, group, 41)
+    found = group_medians(values, group, 41)
     for number, median in enumerate(found):
         there = values[group == number]
         assert median == np.median(there) if there.size else np.isnan(median)

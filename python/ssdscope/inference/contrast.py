@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.inference.grouped import medians
+from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.series import Series, Weighed, nothing
 
 if TYPE_CHECKING:
@@ -129,6 +129,6 @@ def _ratios(kept: Series) -> NDArray[np.float64]:
     """Give the logarithm of the ratio of the two medians of each stratum that has both."""
     logs = np.log(np.maximum(kept.y, np.finfo(float).tiny))
     strata, of = np.unique(kept.stratum, return_inverse=True)
-    sides = medians(logs, 2 * of + (kept.x > 0.5), 2 * strata.size).reshape(-1, 2)
+    sides = group_medians(logs, 2 * of + (kept.x > 0.5), 2 * strata.size).reshape(-1, 2)
     ratios = sides[:, 1] - sides[:, 0]
     return ratios[~np.isnan(ratios)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.grouped import medians
+from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
 from ssdscope.stats.changepoint import isotonic, saturation_depth
@@ -72,7 +72,7 @@ def _by_stratum(
 ) -> NDArray[np.float64]:
     """Arrange values as (strata, places); what a stratum lacks is that of all strata."""
     strata, row = np.unique(kept.stratum, return_inverse=True)
-    table = np.tile(medians(values, of, int(of.max()) + 1), (strata.size, 1))
+    table = np.tile(group_medians(values, of, int(of.max()) + 1), (strata.size, 1))
     table[row, of] = values
     return table
 

@@ -9,10 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["medians"]
+__all__ = ["group_medians"]
 
 
-def medians(
+def group_medians(
     values: NDArray[np.float64], group: NDArray[np.int64], count: int
 ) -> NDArray[np.float64]:
     """Give the median of each group; NaN of one that has none.

@@ -53,7 +53,8 @@ NOTICED = 0.1
 difference it may go on beside the writes, and have begun before (docs/observability.md)."""
 
 SOONER = 2 / 3
-"""Times where writes begin to wait for collection, that all of them may take a little longer."""
+"""Times the place where writes begin to wait for collection: from there on all of them may take a
+little longer."""
 
 RARER = 0.1
 """Times as often as behind a step, values as large as there may be before it: else it came

@@ -128,8 +128,8 @@ def scan(series: Series, lengths: ArrayLike, profile: Callable[[int], ArrayLike]
     effect = _slower(kept, found, begin, profiles[at])
     apart = float(fits[begin] - np.delete(fits, begin).max(initial=0.0))
     detail = {"begin": float(begin), "begin_margin": apart, "gained": float(gained[at])}
-    spreads = _spreads(kept.y, kinds)
-    errors = np.array([_error(spreads, np.bincount(kinds), each) for each in profiles])
+    spreads, sizes = _spreads(kept.y, kinds), np.bincount(kinds)
+    errors = np.array([_error(spreads, sizes, each) for each in profiles])
     bound = float(np.expm1(((np.sqrt(2 * gained) + ONE_SIDED) * errors).max()))
     return Weighed(float(found), None, score, effect, bound, (), detail).against(rivals)
 
@@ -225,9 +225,7 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
     there = places % found == 0
     both = there.any() and not there.all()
     effect = float(np.median(kept.y[there]) / np.median(kept.y[~there]) - 1) if both else 0.0
-    logs = np.log(np.maximum(kept.y, np.finfo(float).tiny))
-    # Half of a normal law lies within 0.6745 deviations.
-    spread = float(np.subtract(*np.quantile(logs, [0.75, 0.25]))) / (2 * 0.6745)
+    (spread,) = _spreads(kept.y, np.zeros(len(kept), np.int64))
     errors = (ONE_SIDED + np.sqrt(2 * gained)) * spread / np.sqrt(free)
     bound = math.expm1(float(errors.max())) if errors.max() < 1 else math.inf
     score = max(float(gained[at]) - math.log(candidates.size), 0.0)

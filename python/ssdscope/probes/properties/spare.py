@@ -169,10 +169,14 @@ def _knee(taken: Series) -> Weighed:
 
 def _rarer(waits: Series, found: Weighed) -> bool:
     """Say whether hardly any waits as long before a place as most that wait behind it."""
-    behind = waits.x >= _place(found)
-    usual = np.median(waits.y[behind & (waits.y >= found.detail["threshold"])])
-    long = waits.y >= usual
+    behind, long = waits.x >= _place(found), waits.y >= _usual(waits, found)
     return bool(long[~behind].mean() <= RARER * long[behind].mean())
+
+
+def _usual(waits: Series, found: Weighed) -> float:
+    """Give what most that wait behind a place wait at least."""
+    behind = waits.x >= _place(found)
+    return float(np.median(waits.y[behind & (waits.y >= found.detail["threshold"])]))
 
 
 def _place(found: Weighed) -> float:
@@ -186,9 +190,8 @@ def _first(waits: Series, found: Weighed) -> Weighed:
         earlier = step(before, above=WAITS)
         if earlier.estimate is None or earlier.score < BEGUN or not _rarer(before, earlier):
             return found
-        behind = before.x >= _place(earlier)
-        usual = np.median(before.y[behind & (before.y >= earlier.detail["threshold"])])
-        if usual < WAITS * np.quantile(before.y[~behind], MOST):
+        sooner = before.y[before.x < _place(earlier)]
+        if _usual(before, earlier) < WAITS * np.quantile(sooner, MOST):
             return found
         found = earlier
 

@@ -9,7 +9,8 @@ the writes; by the lower quartile of their latencies drift is divided out. With 
 without an answer, three times more, for twice as long: few long waits make a mean, and what is
 collected in the order of writing has its turn late.
 Engine. `step` at a place that is known: more of the writes before than after exceed one of many
-thresholds. The value is the ratio of means, with an interval by resampling long pieces.
+thresholds. The value is the ratio of means, with an interval by resampling long pieces, which hold
+several stalls each.
 Cannot tell. Drives that take no discards; a gain below 3 %.
 Cost. Up to a capacity; with a full budget up to seven. Source. PROBING 3.7.
 """

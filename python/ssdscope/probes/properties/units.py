@@ -83,14 +83,15 @@ def detect(ask: Ask) -> Iterator[Finding]:
     parts: list[Series] = []
     for look, plan in enumerate(looks):
         parts.append(ask.take(plan))
-        found = _scanned(info, all_looks(parts))
+        taken = all_looks(parts)
+        found = _scanned(info, taken)
         ask.progress("units of writing", (look + 1) / (LOOKS + 2))
-        if _seen(found) and parts_are_clear(info, all_looks(parts), found):
+        if _seen(found) and parts_are_clear(info, taken, found):
             break
-    evidence = _evidence(info, all_looks(parts), found)
+    evidence = _evidence(info, taken, found)
     if _seen(found):
-        found = with_wholes(ask, all_looks(parts), found)
-    elif _nothing(info, all_looks(parts)):
+        found = with_wholes(ask, taken, found)
+    elif _nothing(info, taken):
         why = "no place costs a write more than any other"
         yield absent(UNIT, info.logical_block_bytes, evidence, probe=NAME, reason=why)
         yield _no_phase(evidence)
