@@ -251,6 +251,16 @@ def test_one_log_block_for_each_stream(tmp_path: Path, logs: int, noise: str, vi
     assert value(found[OPEN]) == logs
 
 
+@pytest.mark.parametrize("logs", [200, 350, 420])
+def test_more_log_blocks_than_single_writes_take_are_not_absent(tmp_path: Path, logs: int) -> None:
+    ftl = f'kind = "log-block"\nlog_blocks = {logs}\nmerge_unit_bytes = 196608'
+    many = drive(tmp_path, ftl, LOUD, channels=1, pages=48, blocks=2300)
+    found = told(many, "units", NAME)
+    assert value(found[UNIT]) == 196_608
+    assert value(found[PHASE]) == 0
+    assert isinstance(found[OPEN], Undetectable)
+
+
 @pytest.mark.parametrize("logs", [3, 9])
 @pytest.mark.parametrize("noise", ["", NOISE])
 def test_common_log_blocks_leave_one_stream(tmp_path: Path, logs: int, noise: str) -> None:

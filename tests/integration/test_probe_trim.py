@@ -124,7 +124,7 @@ def test_it_writes_a_capacity_at_most_unless_more_is_asked_for(tmp_path: Path) -
     info = opened(tmp_path).info
     assert trim.PROBE.planned_writes_bytes(info) <= info.capacity_bytes
     assert trim.PROBE.planned_writes_bytes(info, full=True) <= 8 * info.capacity_bytes
-    whole = trim.Discards(unit=Granule(96 * KIB, 0, exact=True))
+    whole = trim.Discards(unit=Granule(96 * KIB, 0))
     assert whole.writes_bytes(info) <= info.capacity_bytes
 
 

@@ -119,7 +119,7 @@ def medians(part: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def inflation(flags: ArrayLike, pieces: int = PIECES) -> float:
+def inflation(flags: ArrayLike) -> float:
     """Say how many times more the sums of pieces scatter than those of independent flags would.
 
     What comes in bursts counts as fewer than it is: a log likelihood of independent flags is too
@@ -129,8 +129,6 @@ def inflation(flags: ArrayLike, pieces: int = PIECES) -> float:
     ----------
     flags : array_like of bool, shape (n,)
         In order.
-    pieces
-        At most so many, of at least four each.
 
     Returns
     -------
@@ -138,7 +136,7 @@ def inflation(flags: ArrayLike, pieces: int = PIECES) -> float:
         At least 1.
     """
     marks = np.asarray(flags, dtype=float)
-    count = min(pieces, marks.size // 4)
+    count = min(PIECES, marks.size // 4)
     share = float(marks.mean()) if marks.size else 0.0
     if count < 4 or share in (0.0, 1.0):
         return 1.0

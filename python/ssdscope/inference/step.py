@@ -88,14 +88,7 @@ def step(
     return found if above else found.against([Rival("drift", best.score - _drift(best))])
 
 
-def first_step(
-    series: Series,
-    score: float,
-    *,
-    least: int = SPLIT_LEAST,
-    falls: bool = False,
-    above: float = 0.0,
-) -> Weighed:
+def first_step(series: Series, score: float) -> Weighed:
     """Find the first of several steps: the one that remains when the series ends before the next.
 
     Parameters
@@ -103,11 +96,9 @@ def first_step(
     score
         That each must reach.
     """
-    found = step(series, least=least, falls=falls, above=above)
+    found, kept = step(series), series.kept()
     while found.estimate is not None:
-        kept = series.kept()
-        before = kept.where(kept.x < found.estimate)
-        earlier = step(before, least=least, falls=falls, above=above)
+        earlier = step(kept.where(kept.x < found.estimate))
         if earlier.estimate is None or earlier.score < score:
             return found
         found = earlier

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import Reason
 from ssdscope.probes.bench.discipline import MAX_FOREIGN_SHARE
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
 
 FILL_BYTES = 1024 * 1024
-HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
-"""Why a unit is not known where there is more to be seen of collection than of writes."""
 
 
 @dataclass(frozen=True)
@@ -31,32 +28,26 @@ class Granule:
         Of a request.
     phase_bytes
         Granules begin so far before multiples of their size.
-    exact
-        Whether they are known to be whole RMW units.
-    apart
-        How many sizes lie between the beginnings of two.
     """
 
     size_bytes: int
     phase_bytes: int
-    exact: bool
-    apart: int = 1
 
     def places(self, count: int, span_bytes: int, rng: np.random.Generator) -> NDArray[np.uint64]:
         """Draw first bytes of granules that lie within the first `span_bytes`, shape (count,)."""
-        step_bytes = self.apart * self.size_bytes
-        last = (span_bytes + self.phase_bytes) // step_bytes
+        last = (span_bytes + self.phase_bytes) // self.size_bytes
         first = 1 if self.phase_bytes else 0
         drawn = rng.integers(first, max(last, first + 1), count)
-        return (drawn * step_bytes - self.phase_bytes).astype(np.uint64)
+        return (drawn * self.size_bytes - self.phase_bytes).astype(np.uint64)
 
 
 def discard_all(bench: Bench) -> None:
     """Tell the drive that nothing on it is needed, where it can be told."""
     if not bench.info.discard:
         return
-    starts, lengths = _in_order(bench.info.capacity_bytes, 64 * FILL_BYTES)
-    bench.issue(OP_DISCARD, starts, lengths)
+    capacity, step = bench.info.capacity_bytes, 64 * FILL_BYTES
+    starts = np.arange(0, capacity, step, dtype=np.uint64)
+    bench.issue(OP_DISCARD, starts, np.minimum(step, capacity - starts))
 
 
 def fill_afresh(bench: Bench, unit: Granule, most_foreign_share: float = MAX_FOREIGN_SHARE) -> None:
@@ -79,11 +70,6 @@ def fill_afresh(bench: Bench, unit: Granule, most_foreign_share: float = MAX_FOR
         lengths.astype(np.uint64),
         most_foreign_share=most_foreign_share,
     )
-
-
-def _in_order(size_bytes: int, step: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    starts = np.arange(0, size_bytes, step, dtype=np.int64)
-    return starts.astype(np.uint64), np.minimum(step, size_bytes - starts).astype(np.uint64)
 
 
 def completions_ns(log: Any) -> NDArray[np.float64]:

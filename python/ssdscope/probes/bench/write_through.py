@@ -121,8 +121,3 @@ def _plain_and_forced_ns(bench: Bench) -> tuple[float, float]:
 
         medians.append(float(np.nanmedian(between_bursts(bench, TRIED, write, longest=TRIED))))
     return medians[0], medians[1]
-
-
-def too_fast(latency_ns: NDArray[Any]) -> bool:
-    """Whether the median write ends sooner than any flash can program."""
-    return float(np.median(latency_ns)) < FASTEST_PROGRAM_NS

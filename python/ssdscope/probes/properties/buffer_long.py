@@ -33,9 +33,9 @@ FITS, WAITS, LENGTH, FLUSHED = range(4)
 """Kinds of rows."""
 
 
-def lengths_of_units(block: int, powers: int = 12) -> list[int]:
+def lengths_of_units(block: int) -> list[int]:
     """Give 1 and 3 times powers of two blocks, in bytes."""
-    return sorted(block * n << power for power in range(powers) for n in (1, 3))
+    return sorted(block * n << power for power in range(12) for n in (1, 3))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,8 +85,6 @@ at most of 40 drawn drives, folding 1.4 and more of 12."""
 STREAMS, DEARER, GRAINS = 3, 1.3, 16
 """That take turns; times what one costs, that they may cost at most; and parts of a period, within
 which planes may wait that keep step."""
-BUFFERED = 16
-"""Of which part of the capacity a buffer may hold as much, where it is not known."""
 WINDOW, HELD, COVERED = 0.95, 0.6, 0.1
 """Of the capacity, and of what the table in memory covers: what is overwritten; and of the
 capacity, what most tables cover."""
@@ -208,7 +206,7 @@ def _streams(ask: Ask, period: int) -> int:
     merged_bytes = ask.size("merge_unit_bytes", unknown=math.inf)
     if ask.info.write_cache.control != "fixed" or not merged_bytes:
         return STREAMS
-    held = float(ask.found("write_buffer_bytes") or ask.info.capacity_bytes / BUFFERED)
+    held = float(ask.found("write_buffer_bytes") or ask.info.capacity_bytes / idle.BUFFERED)
     return max(STREAMS, math.ceil(2 * held * TURNS / period))
 
 

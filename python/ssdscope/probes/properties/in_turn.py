@@ -86,7 +86,7 @@ class InTurn(Plan):
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:  # noqa: ARG002
         """Fill, use up the spare space, and write until it shows."""
-        fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes, exact=True), FOREIGN)
+        fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes), FOREIGN)
         self._warm_up(bench)
         most = min(int(self.share * bench.info.capacity_bytes) // self.size_bytes, MOST)
         numbers = self._numbers(most)

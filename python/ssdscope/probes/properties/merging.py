@@ -18,17 +18,19 @@ a stripe of an array does not. How many, the same spans written again in the rev
 those that come last still have theirs (engine `step`).
 
 What it cannot tell. Spans of which six do not fit in a quarter of the drive. Merges that a buffer
-does in the background, as no write waits for them; or that all writes wait for. More than 127 log
-blocks. Where the RMW unit is not known: whether there are none, and spans that do not begin where
-the drive does.
+does in the background, as no write waits for them; or that all writes wait for. The number of more
+than 127 log blocks, and any at all if a quarter of the drive fits. Where the RMW unit is not known:
+whether there are none, and spans that do not begin where the drive does.
 
-Cost. A quarter of the capacity in order, and 3,000 single writes, nearly all of which may merge.
+Cost. A quarter of the capacity in order, and 3,000 single writes, nearly all of which may merge;
+and, where nothing shows, three to a quarter of the spans.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,8 +68,8 @@ NAME = "merging"
 UNIT, OPEN, PHASE = "merge_unit_bytes", "open_units", "alignment_phase_bytes"
 RMW_UNIT = "rmw_unit_bytes"
 
-SHARE, MOST_WRITES = 4, 1 << 17
-"""Part of the capacity that is written in order."""
+SHARE, MOST_WRITES, MOST_PAIRS = 4, 1 << 17, 1 << 15
+"""Part of the capacity that is written in order, and that log blocks may take; and how many."""
 PERIODS = 6
 """That are seen of the largest; of spans there must be twice as many, to choose from."""
 MULTIPLES = range(2, 33)
@@ -77,6 +79,8 @@ SINGLES, LOOKS, PASSES = 256, 2, 6
 pairs; and passes over the same spans."""
 LEAST_BYTES = 48 << 20
 """Of a drive: of a smaller one that is more than the capacity."""
+LEAST_UNITS = 16
+"""Of a span for which there may be more log blocks than single writes: pages are shorter."""
 LONGER = 4.0
 """Times what other writes take, with what they may load, that one takes that waits for a merge: a
 table writes back a page, and a merge erases a block besides, and copies at least a page."""
@@ -106,6 +110,18 @@ class _Units:
         """Count the spans of a length in units; none if they are too few to choose from."""
         spans = self.ask.info.capacity_bytes // (self.unit_bytes * max(length, 1))
         return spans if length and spans >= 2 * PERIODS else 0
+
+    def most_logs(self, length: int) -> int:
+        """Count the log blocks that a drive may have, where that is more than single writes."""
+        logs = self.spans(length) // SHARE
+        return logs if logs > SINGLES and length >= LEAST_UNITS else 0
+
+    def pairs(self, length: int, logs: int, number: int = 0) -> Series:
+        """Give what pairs take, behind as many others, each of which takes a log block at least."""
+        before = min(logs, MOST_PAIRS)
+        plan = self.plan(Pairs, length=length, number=number, count=SINGLES + before)
+        taken = self.ask.take(plan)
+        return taken.where(np.arange(len(taken)) >= before)
 
     def in_order(self) -> Series:
         """Give what writes in order take."""
@@ -143,12 +159,14 @@ def _plans(info: DeviceInfo) -> list[Plan]:
     of: dict[str, Any] = {"unit_bytes": unit, "phase_bytes": 0, "count": SINGLES}
     edges = of | {"unit_bytes": block, "length": 2, "count": SINGLES // 2}
     looks = int(math.log2(LARGEST_BYTES // block)) if block < LARGEST_BYTES else 0
+    pairs = SINGLES + min(info.capacity_bytes // unit // LEAST_UNITS // SHARE, MOST_PAIRS)
     return [
         InOrder(**of | {"count": info.capacity_bytes // SHARE // unit}),
         Scattered(**of),
         *(Begins(length=2, number=look, **of) for look in range(LOOKS)),
         *(Pairs(length=2, number=look, **of) for look in range(2 * LOOKS)),
         Reversed(length=2, passes=PASSES, **of | {"count": LOGS}),
+        *(Pairs(length=2, number=look, **of | {"count": pairs}) for look in range(2 * LOOKS)),
         *(Pairs(reach=2 << look, **edges) for look in range(looks)),
     ]
 
@@ -164,7 +182,10 @@ def detect(ask: Ask) -> Iterator[Finding]:
     if length:
         evidence = evidence.noting(period_bytes=length * units.unit_bytes)
     ask.progress("single writes", 1 / 2)
-    for engine, look in (("period", _begins), ("cells", _pairs)):
+    looks: list[tuple[str, Any]] = [("period", _begins), ("cells", _pairs)]
+    if logs := units.most_logs(length):
+        looks.append(("cells", partial(_pairs, logs=logs)))
+    for engine, look in looks:
         told = look(units, length) if units.spans(length) else nothing()
         # Every span shows in order: a part of what repeats is a stripe of an array, or a page.
         if _seen(told, engine) and int(told.estimate or 0) % length == 0:
@@ -204,7 +225,7 @@ def _begins(units: _Units, length: int) -> Weighed:
     return found
 
 
-def _pairs(units: _Units, length: int) -> Weighed:
+def _pairs(units: _Units, length: int, logs: int = 0) -> Weighed:
     """Say in which spans the second of two writes does not wait for what the first has begun.
 
     If these are longer than was thought, pairs are drawn again that lie as far apart.
@@ -212,7 +233,7 @@ def _pairs(units: _Units, length: int) -> Weighed:
     taken, found = Series.of([], []), nothing()
     near = [each for each in _near(units, length) if each > 1]
     for number in range(LOOKS):
-        taken = taken.then(units.ask.take(units.plan(Pairs, length=length, number=number)))
+        taken = taken.then(units.pairs(length, logs, number))
         # A quarter at least waits for no merge, wherever spans begin.
         waits = LONGER * (_usual(taken.kept().y, 1 / 4) + units.far_apart()[1])
         # Where even the same place waits, it is for merges in the background.
@@ -220,7 +241,7 @@ def _pairs(units: _Units, length: int) -> Weighed:
         if _seen(found, "cells") or found.estimate is None:
             break
     size = int(found.estimate or 0)
-    return _pairs(units, size) if size > length and units.spans(size) else found
+    return _pairs(units, size, logs) if size > length and units.spans(size) else found
 
 
 def _phase(units: _Units, found: Weighed, evidence: Evidence, *, shared: bool) -> Finding:
@@ -293,6 +314,10 @@ def _none(units: _Units, length: int, usual: float, evidence: Evidence) -> Itera
         # What repeats in order is the blocks that are erased, if single writes wait nowhere there.
         taken = units.ask.take(units.plan(Begins, length=length)).kept()
         alike &= _few(taken.y[taken.x % length == 0] > waits)
+    if logs := units.most_logs(length):
+        # So many log blocks more than single writes have taken may have been left.
+        taken = units.pairs(length, logs)
+        alike &= logs <= MOST_PAIRS and _few(taken.kept().y > waits)
     said = evidence.saying("no merge unit was found that begins anywhere")
     yield verdict.refused(PHASE, Reason.EFFECT_BELOW_NOISE, said, probe=NAME)
     none = "what is written goes where there is room: writes wait neither where spans begin nor far"

@@ -77,7 +77,7 @@ class OnePlace(Plan):
         """Write until it shows, twice as often at each look."""
         if self.afresh:
             # All planes begin a block together.
-            fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes, exact=True), FOREIGN)
+            fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes), FOREIGN)
         most = min(int(self.share * bench.info.capacity_bytes) // self.size_bytes, MOST_WRITES)
         first = np.uint64(self._first(bench.info.capacity_bytes))
         places = np.full(most, first)
@@ -168,7 +168,7 @@ class Emptied(Plan):
         if bench.info.discard:
             discard_all(bench)
         else:
-            fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes, exact=True), FOREIGN)
+            fill_afresh(bench, Granule(self.size_bytes, self.phase_bytes), FOREIGN)
         count = int(self.share * bench.info.capacity_bytes) // self.size_bytes
         places = np.arange(1, count + 1) * self.size_bytes - self.phase_bytes
         latencies = write_through(

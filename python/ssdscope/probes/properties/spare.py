@@ -83,8 +83,6 @@ FEW, SETTLED = 0.03, 0.5
 space, until which the first data are used up."""
 MOST = 0.9
 """Of the slowest writes, that are no spikes."""
-POINTS = 240
-"""Of an exhibit."""
 
 Planned = TypeVar("Planned", bound=Overwrites)
 
@@ -316,7 +314,7 @@ def _course(taken: Series, spare: float) -> Exhibit:
 
 
 def _thinned(taken: Series) -> tuple[np.ndarray, np.ndarray]:
-    pieces = min(POINTS, len(taken))
+    pieces = min(log_blocks.POINTS, len(taken))
     parts = np.array_split(np.arange(len(taken)), pieces)
     means = [float(taken.y[part].mean()) for part in parts]
     return np.array([float(taken.x[part[0]]) for part in parts]), np.array(means)

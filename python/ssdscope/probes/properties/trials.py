@@ -84,7 +84,7 @@ class Trials:
         within_bytes: int,
     ) -> None:
         self.bench, self.rng = bench, rng
-        self.unit = Granule(size_bytes, phase_bytes, exact=True)
+        self.unit = Granule(size_bytes, phase_bytes)
         self.within_bytes = within_bytes
         cache = bench.info.write_cache
         self.buffered = cache.control not in ("absent", "switchable")

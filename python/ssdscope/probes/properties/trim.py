@@ -184,7 +184,7 @@ def _unit(ask: Ask) -> Granule:
     unit = int(ask.found("rmw_unit_bytes") or base_request_bytes(ask.info))
     phase = int(ask.found("alignment_phase_bytes") or 0) % unit
     size = -(-REQUEST_BYTES // unit) * unit
-    return Granule(size, phase, exact=True)
+    return Granule(size, phase)
 
 
 def _judged(taken: Series, *, absent: bool) -> Finding:
@@ -232,11 +232,11 @@ def _evidence(
 
 
 def _largest(_: DeviceInfo) -> Sequence[Plan]:
-    return (Discards(unit=Granule(REQUEST_BYTES, 0, exact=True)),)
+    return (Discards(unit=Granule(REQUEST_BYTES, 0)),)
 
 
 def _longest(_: DeviceInfo) -> Sequence[Plan]:
-    unit = Granule(REQUEST_BYTES, 0, exact=True)
+    unit = Granule(REQUEST_BYTES, 0)
     return [Discards(unit=unit, longer=LONGER, number=number) for number in range(ROUNDS)]
 
 
