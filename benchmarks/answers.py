@@ -85,12 +85,12 @@ def line(kind: str, name: str, answers: list[Finding]) -> tuple[int, int]:
         (each.interval[1] - each.interval[0]) / float(each.value) for each in told if each.interval
     )
     untold = [each for each in answers if not isinstance(each, Detected)]
-    reasons = ", ".join(sorted({str(getattr(each, "reason", each.outcome)) for each in untold}))
+    reasons = ", ".join(sorted({str(each.reason or each.outcome) for each in untold}))
     span = f"{values[0]:,.6g} to {values[-1]:,.6g}" if values else "-"
     width = f"{widths[len(widths) // 2]:.0%}" if widths else "-"
     print(
         f"{kind:8}{name:32}{len(told):4} of {len(answers):<4}{span:>28}{width:>8}"
-        f"{good:6} of {len(pairs):<4} {', '.join(reasons)}",
+        f"{good:6} of {len(pairs):<4} {reasons}",
         flush=True,
     )
     return good, len(pairs)

@@ -170,7 +170,10 @@ def test_trials_are_made_shorter_where_bursts_of_others_leave_little_time(tmp_pa
 def test_drives_that_do_nothing_when_idle_have_none(
     tmp_path: Path, kind: dict[str, Any], noise: dict[str, Any]
 ) -> None:
-    found = onset(opened(tmp_path, kind, noise))
+    # Of a drive that merges for each write only `merging` knows that writes wait.
+    merge = kind.get("ftl.merge_unit_bytes")
+    known = {"merge_unit_bytes": merge, "rmw_unit_bytes": 4096} if merge else {}
+    found = onset(opened(tmp_path, kind, noise), **known)
     assert isinstance(found, Absent | Undetectable), found
     if kind is LOG_BLOCK and not noise:
         # With noise it depends on the draw whether the bound comes below 3 %.
