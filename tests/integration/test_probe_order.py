@@ -13,7 +13,7 @@ from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.properties.order import PROBE
-from ssdscope.targets import Device
+from ssdscope.targets import Device, open_target
 
 
 def told(name: str, device: Device, *before: str) -> Finding:
@@ -40,6 +40,13 @@ def test_allocation(tmp_path: Path, ftl: str, before: tuple[str, ...], answer: s
     found = told("order", drive(tmp_path, ftl), *before)
     assert isinstance(found, Detected)
     assert found.value == answer
+
+
+def test_an_order_shows_on_twenty_dies_where_one_pair_in_twenty_waits() -> None:
+    device = open_target("sim:kuo-intel-mlc", sets=("nand.blocks_per_plane=256",), seed=1).device
+    found = told("order", device, "units", "dies")
+    assert isinstance(found, Detected)
+    assert found.value == "order"
 
 
 def test_planes_that_keep_step_since_a_fill_are_no_order(tmp_path: Path) -> None:

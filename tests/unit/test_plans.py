@@ -175,3 +175,9 @@ def test_what_hides_what_is_a_table() -> None:
         hidden = masked("gc_period_bytes", {"pslc_bytes": region})
         assert hidden is not None
         assert hidden.refusal("gc_period_bytes", "collection").reason is Reason.MASKED
+
+
+def test_a_region_whose_size_changes_hides_collection_all_the_same() -> None:
+    for reason, hides in ((Reason.MODEL_MISFIT, True), (Reason.EFFECT_BELOW_NOISE, False)):
+        region = Undetectable(name="pslc_bytes", probe="region", reason=reason)
+        assert (masked("gc_period_bytes", {"pslc_bytes": region}) is not None) is hides

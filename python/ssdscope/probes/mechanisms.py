@@ -39,6 +39,8 @@ class Mask:
         Why, in a few words.
     unless
         Properties of which any that was detected rules the mechanism out, if it is only unclear.
+    shows
+        Reasons for which it cannot be told, though something like it is there.
     """
 
     by: str
@@ -47,6 +49,11 @@ class Mask:
     words: str
     reason: Reason = Reason.MASKED
     unless: tuple[str, ...] = ()
+    shows: tuple[Reason, ...] = ()
+
+    def disturbs(self, found: Finding | None) -> bool:
+        """Say whether it hides others, by what was found of it."""
+        return isinstance(found, self.when) or (found is not None and found.reason in self.shows)
 
     def refusal(self, name: str, probe: str) -> Undetectable:
         """Give the finding of a property that it hides."""
@@ -70,14 +77,9 @@ MASKS: tuple[Mask, ...] = (
     Mask(
         "pslc_bytes",
         THERE,
-        ("gc_period_bytes", "reclaim_unit_bytes"),
-        "data reach their blocks by folding, not as they are written",
-    ),
-    Mask(
-        "pslc_bytes",
-        THERE,
-        ("gc_write_amplification",),
+        ("gc_period_bytes", "reclaim_unit_bytes", "gc_write_amplification"),
         "data reach their blocks by folding, which programs them again",
+        shows=(Reason.MODEL_MISFIT,),
     ),
     Mask(
         "pslc_bytes",
@@ -156,7 +158,7 @@ def masked(name: str, known: Mapping[str, Finding]) -> Mask | None:
     """Give what hides a property, by what is known of the drive; None if nothing does."""
     there = {each for each, finding in known.items() if isinstance(finding, Detected)}
     hiding = (each for each in MASKS if name in each.hides and not there & {*each.unless})
-    return next((each for each in hiding if isinstance(known.get(each.by), each.when)), None)
+    return next((each for each in hiding if each.disturbs(known.get(each.by))), None)
 
 
 def hiding(name: str) -> set[str]:

@@ -118,7 +118,9 @@ def _blocks(ask: Ask) -> Iterator[Finding]:
     yield period
     if merge is None:
         yield _reclaim(ask, first, exact=exact)
-    elif isinstance(period, Detected) and _same(float(period.value), float(merge)):
+    elif isinstance(period, Detected) and math.isclose(
+        float(period.value), float(merge), rel_tol=PROPERTIES[PERIOD].tolerance or 0.0
+    ):
         evidence, why = Evidence(), "the drive merges log blocks, and has no other unit to reclaim"
         yield verdict.absent(RECLAIM, 0.0, evidence, probe=NAME, reason=why)
     else:
@@ -137,11 +139,6 @@ def _folds(ask: Ask, first: OnePlace, period: Finding) -> bool:
     several = max(most // first.size_bytes, 1) * first.size_bytes
     taken = ask.take(Emptied(size_bytes=several, phase_bytes=first.phase_bytes))
     return bool(np.median(taken.y) > FOLDS)
-
-
-def _same(size: float, other: float) -> bool:
-    """Say whether two sizes are one, as far as either is told."""
-    return abs(size - other) <= (PROPERTIES[PERIOD].tolerance or 0.0) * other
 
 
 def _reclaim(ask: Ask, one_place: OnePlace, *, exact: bool) -> Finding:

@@ -14,6 +14,8 @@ Engine
     `contrast` of either with those at random, from which they differ in nothing else: where the
     order decides, neighbours are random ones, and where the address does, those in a row are. An
     order shows by two reads at once, or by more that were written a prime number of requests apart.
+    At random one pair in as many as there are dies meets on one, so that of many dies a pair shows
+    little: if those in a row and those apart do alike, what counts is what it makes of such a pair.
     More of those in a row are a trace at most: planes of a die that are in step answer one command
     (`multi_plane`), also where the address chooses dies. An address is told where no order left a
     trace.
@@ -89,20 +91,21 @@ def detect(ask: Ask) -> Iterator[Finding]:
         again = ask.take(replace(plan, number=number))
         # What is read in another round is of strata of its own.
         taken = taken.then(replace(again, stratum=again.stratum + number * 2 * ALONE))
-        found = judged(taken, cautions(ask.info))
+        found = judged(taken, cautions(ask.info), float(ask.found("interleave_degree") or 1))
         if isinstance(found, Detected):
             break
     yield found
 
 
-def judged(taken: Series, notes: Sequence[str] = ()) -> Finding:
-    """Decide which of the two words it is, if any."""
+def judged(taken: Series, notes: Sequence[str] = (), dies: float = 1.0) -> Finding:
+    """Decide which of the two words it is, if any, of a drive with so many dies."""
     told = {key: _contrast(taken, *key) for key in KINDS}
-    two, many = told[IN_A_ROW, 0], told[IN_A_ROW, 1]
-    order = _surest(two, told[APART_IN_TIME, 0], told[APART_IN_TIME, 1])
+    two, many, apart = told[IN_A_ROW, 0], told[IN_A_ROW, 1], told[APART_IN_TIME, 0]
+    order = _surest(two, apart, told[APART_IN_TIME, 1], _both(two, apart, dies))
     address = _surest(told[NEIGHBOURS, 0], told[NEIGHBOURS, 1])
     evidence = _evidence(told, notes)
-    if all(each.bound <= LEAST_EFFECT for each in told.values()):
+    unseen = order.score < FOUND["contrast"] or order.effect < LEAST_EFFECT
+    if unseen and all(each.bound <= LEAST_EFFECT for each in told.values()):
         said = evidence.saying("reads at once take as long wherever, and whenever written")
         return refused(PROPERTY, Reason.LINK_BOUND, said, probe=NAME)
     found, word = replace(order, bound=np.inf), "order"
@@ -122,6 +125,13 @@ def judged(taken: Series, notes: Sequence[str] = ()) -> Finding:
 def _surest(*found: Weighed) -> Weighed:
     """Give what is surest of what anyone would notice; what is surest if nobody would."""
     return max(found, key=lambda each: (each.effect >= LEAST_EFFECT, each.score))
+
+
+def _both(one: Weighed, other: Weighed, dies: float) -> Weighed:
+    """Give what both bear out, if they do: pairs that never meet, of which one in `dies` would."""
+    weaker = min(one, other, key=lambda each: each.score)
+    faster = all(each.estimate is not None and each.estimate < 1 for each in (one, other))
+    return replace(weaker, effect=dies * weaker.effect if faster else 0.0)
 
 
 def _contrast(taken: Series, kind: int, odd: int) -> Weighed:

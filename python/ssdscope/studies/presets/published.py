@@ -68,14 +68,14 @@ _PADDED = "without the RMW unit requests of three sizes must agree, and by chanc
 _ACKNOWLEDGED = "SSD-iq: acknowledged from protected memory"
 
 _UNIT = Published("rmw_unit_bytes", 4 * KIB, "ryu2009, figure 7 (C)")
-_ORDER = Published("allocation", "order", "ryu2009, section 2 (C): 4 KB writes, the same way")
+_ORDER = "ryu2009, section 2 (C): 4 KB writes, the same way"
 
 
 def _x25m(because: str = "") -> Sequence[Published]:
     """Give what two papers found on one model of drive, over different hosts."""
     return (
         _UNIT,
-        _ORDER,
+        Published("allocation", "order", _ORDER, because),
         Published("write_buffer_bytes", 112 * KIB, "kuo2009, figure 37 (Intel)"),
         Published("interleave_degree", 20, "ryu2009, figure 4 (C): chips", because),
     )
