@@ -89,13 +89,7 @@ def step(
 
 
 def first_step(series: Series, score: float) -> Weighed:
-    """Find the first of several steps: the one that remains when the series ends before the next.
-
-    Parameters
-    ----------
-    score
-        That each must reach.
-    """
+    """Find the first of several steps, each of a score: none shows if the series ends before it."""
     found, kept = step(series), series.kept()
     while found.estimate is not None:
         earlier = step(kept.where(kept.x < found.estimate))
