@@ -89,7 +89,7 @@ def step(
 
 
 def first_step(series: Series, score: float) -> Weighed:
-    """Find the first of several steps, each of a score: none shows if the series ends before it."""
+    """Find the first of several steps of such a score: what is left when later ones are cut off."""
     found, kept = step(series), series.kept()
     while found.estimate is not None:
         earlier = step(kept.where(kept.x < found.estimate))

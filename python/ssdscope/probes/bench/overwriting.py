@@ -41,13 +41,16 @@ class Granule:
         return (drawn * self.size_bytes - self.phase_bytes).astype(np.uint64)
 
 
+def discard(bench: Bench, span_bytes: int, piece_bytes: int) -> None:
+    """Tell the drive piece by piece that nothing in its first `span_bytes` is needed."""
+    starts = np.arange(0, span_bytes, piece_bytes, dtype=np.uint64)
+    bench.issue(OP_DISCARD, starts, np.minimum(piece_bytes, span_bytes - starts))
+
+
 def discard_all(bench: Bench) -> None:
     """Tell the drive that nothing on it is needed, where it can be told."""
-    if not bench.info.discard:
-        return
-    capacity, step = bench.info.capacity_bytes, 64 * FILL_BYTES
-    starts = np.arange(0, capacity, step, dtype=np.uint64)
-    bench.issue(OP_DISCARD, starts, np.minimum(step, capacity - starts))
+    if bench.info.discard:
+        discard(bench, bench.info.capacity_bytes, 64 * FILL_BYTES)
 
 
 def fill_afresh(bench: Bench, unit: Granule, most_foreign_share: float = MAX_FOREIGN_SHARE) -> None:

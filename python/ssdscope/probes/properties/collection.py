@@ -116,11 +116,10 @@ def _blocks(ask: Ask) -> Iterator[Finding]:
             yield verdict.refused(name, Reason.MASKED, said, probe=NAME)
         return
     yield period
+    tolerance = PROPERTIES[PERIOD].tolerance or 0.0
     if merge is None:
         yield _reclaim(ask, first, exact=exact)
-    elif isinstance(period, Detected) and math.isclose(
-        float(period.value), float(merge), rel_tol=PROPERTIES[PERIOD].tolerance or 0.0
-    ):
+    elif isinstance(period, Detected) and abs(float(period.value) / float(merge) - 1) <= tolerance:
         evidence, why = Evidence(), "the drive merges log blocks, and has no other unit to reclaim"
         yield verdict.absent(RECLAIM, 0.0, evidence, probe=NAME, reason=why)
     else:

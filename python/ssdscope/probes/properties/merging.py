@@ -19,8 +19,8 @@ those that come last still have theirs (engine `step`).
 
 What it cannot tell. Spans of which six do not fit in a quarter of the drive. Merges that a buffer
 does in the background, as no write waits for them; or that all writes wait for. The number of more
-than 127 log blocks, and any at all if a quarter of the drive fits. Where the RMW unit is not known:
-whether there are none, and spans that do not begin where the drive does.
+than 127 log blocks, and any at all if they hold a quarter of the drive. Where the RMW unit is not
+known: whether there are none, and spans that do not begin where the drive does.
 
 Cost. A quarter of the capacity in order, and 3,000 single writes, nearly all of which may merge;
 and, where nothing shows, three to a quarter of the spans.

@@ -40,11 +40,11 @@ from ssdscope.inference.step import step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes, random_offsets
 from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.overwriting import Granule
+from ssdscope.probes.bench.overwriting import Granule, discard
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Ask, Plan
-from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE
+from ssdscope.targets.records import OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,8 +107,7 @@ class Discards(Plan):
         self._settle(bench, rng, half, settling)
         bench.progress("settled", SETTLING)
         parts = [self._written(bench, rng, half, before)]
-        starts = np.arange(0, half, DISCARD_BYTES, dtype=np.uint64)
-        bench.issue(OP_DISCARD, starts, np.minimum(half - starts, DISCARD_BYTES))
+        discard(bench, half, DISCARD_BYTES)
         bench.progress("half of it discarded", SETTLING + BEFORE)
         parts.append(self._written(bench, rng, half, after))
         write_ns, read_ns = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -231,13 +230,12 @@ def _evidence(
     return Evidence(exhibits=(exhibit,), figures={"before_ns": one, "after_ns": other})
 
 
-def _largest(_: DeviceInfo) -> Sequence[Plan]:
+def _largest(_: DeviceInfo) -> Sequence[Discards]:
     return (Discards(unit=Granule(REQUEST_BYTES, 0)),)
 
 
-def _longest(_: DeviceInfo) -> Sequence[Plan]:
-    unit = Granule(REQUEST_BYTES, 0)
-    return [Discards(unit=unit, longer=LONGER, number=number) for number in range(ROUNDS)]
+def _longest(info: DeviceInfo) -> Sequence[Plan]:
+    return [replace(_largest(info)[0], longer=LONGER, number=each) for each in range(ROUNDS)]
 
 
 PROBE = ProbeInfo(

@@ -67,15 +67,13 @@ _NO_UNIT = "the probe needs the RMW unit, which the protected buffer hides"
 _PADDED = "without the RMW unit requests of three sizes must agree, and by chance they may not"
 _ACKNOWLEDGED = "SSD-iq: acknowledged from protected memory"
 
-_UNIT = Published("rmw_unit_bytes", 4 * KIB, "ryu2009, figure 7 (C)")
-_ORDER = "ryu2009, section 2 (C): 4 KB writes, the same way"
-
 
 def _x25m(because: str = "") -> Sequence[Published]:
     """Give what two papers found on one model of drive, over different hosts."""
+    order = "ryu2009, section 2 (C): 4 KB writes, the same way"
     return (
-        _UNIT,
-        Published("allocation", "order", _ORDER, because),
+        Published("rmw_unit_bytes", 4 * KIB, "ryu2009, figure 7 (C)"),
+        Published("allocation", "order", order, because),
         Published("write_buffer_bytes", 112 * KIB, "kuo2009, figure 37 (Intel)"),
         Published("interleave_degree", 20, "ryu2009, figure 4 (C): chips", because),
     )
