@@ -25,7 +25,7 @@ Value = float | str
 BUDGET = Budget.parse("default")
 _BUILT_ON = {
     "merge_unit_bytes": ("rmw_unit_bytes",),
-    "allocation": ("rmw_unit_bytes", "merge_unit_bytes"),
+    "allocation": ("rmw_unit_bytes", "merge_unit_bytes", "interleave_degree"),
     "placement": ("rmw_unit_bytes", "merge_unit_bytes", "map_zone_bytes", "allocation"),
     "placement_pages": ("rmw_unit_bytes", "merge_unit_bytes", "map_zone_bytes", "allocation"),
 }
