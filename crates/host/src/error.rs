@@ -50,14 +50,6 @@ pub enum HostError {
         /// Which check, and what it found.
         why: Refusal,
     },
-    /// The file is a loop device's.
-    #[error("{}: is the file behind {}", Shown(path), loops.join(", "))]
-    Attached {
-        /// The path as given.
-        path: PathBuf,
-        /// The loop devices.
-        loops: Vec<String>,
-    },
     /// The token does not belong to this target.
     #[error(
         "{}: the token {given:?} is not this target's; a file's token is FILE: and its name",
@@ -69,26 +61,9 @@ pub enum HostError {
         /// The token as given.
         given: String,
     },
-    /// The file holds what somebody else wrote.
-    #[error(
-        "{}: holds data that ssdscope did not write (first at byte {offset_bytes})",
-        Shown(path)
-    )]
-    HoldsData {
-        /// The path as given.
-        path: PathBuf,
-        /// Where the first such sector starts.
-        offset_bytes: u64,
-    },
-    /// Another process writes to it.
-    #[error("{}: is locked by another process", Shown(.0))]
-    Locked(PathBuf),
     /// The path names something else than a moment ago.
     #[error("{}: was replaced by something else while it was being opened", Shown(.0))]
     Replaced(PathBuf),
-    /// The user asked to stop.
-    #[error("interrupted while looking at what {} holds", Shown(.0))]
-    Interrupted(PathBuf),
     /// The engine that was asked for is not there.
     #[error("the {engine} engine cannot be used: {reason}")]
     Engine {
@@ -126,15 +101,7 @@ impl HostError {
         if let Self::Refused { why, .. } = self {
             return why.is_usage();
         }
-        !matches!(
-            self,
-            Self::Permission { .. }
-                | Self::Locked(_)
-                | Self::Replaced(_)
-                | Self::Interrupted(_)
-                | Self::Engine { .. }
-                | Self::Os { .. }
-        )
+        !matches!(self, Self::Permission { .. } | Self::Engine { .. } | Self::Os { .. })
     }
 
     /// What would help, in one sentence, where that is known.
@@ -157,14 +124,10 @@ impl HostError {
                     .into()
             }
             Self::Refused { path, why } => return why.hint(path),
-            Self::Attached { .. } => "losetup --detach it first, or write to the device".into(),
             Self::WrongToken { path, .. } => {
                 format!("ssdscope doctor --identify {} prints the token", quoted(path))
             }
-            Self::HoldsData { .. } => {
-                "use an empty or zeroed file, or add --overwrite-existing to lose the data".into()
-            }
-            Self::Locked(_) => "wait for the other run, or use another file".into(),
+            Self::Replaced(_) => "see where the path leads, and name that".into(),
             _ => return None,
         };
         Some(hint)

@@ -6,14 +6,14 @@ use crate::buffer::{AlignedBuffer, BufferPool};
 use crate::contents::Contents;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
-use crate::health::Health;
+use crate::guard::{Guard, GuardPlan};
 use crate::nbd::store::Region;
 use crate::neighbours::Neighbours;
 use crate::open::Opened;
-use crate::safety::fitness::{Ask, Fitness};
 use crate::safety::presence::Presence;
+use crate::safety::recheck::{Ask, Moment};
 use crate::sysfs::SysBlock;
-use crate::{consent, payload, sys};
+use crate::{payload, sys};
 use serde::Serialize;
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
@@ -58,6 +58,10 @@ pub struct Access {
     /// Bytes of the file that no drive stored when it was opened: reading them measures
     /// nothing.
     pub holes_bytes: u64,
+    /// Whether blocks are read before they are first written, so that nothing of others is lost.
+    pub reads_before_writes: bool,
+    /// What use of it by others could not be excluded, if it may be written.
+    pub use_note: Option<String>,
 }
 
 /// What may be written.
@@ -68,6 +72,14 @@ pub(crate) struct Writing {
     pub(crate) limit_bytes: Option<u64>,
     /// Whether each write writes back what is there.
     pub(crate) preserves: bool,
+    /// Whether each block is read before it is first written, and data of others end it.
+    pub(crate) vets: bool,
+    /// What is asked again while it is written.
+    pub(crate) recheck: Ask,
+    /// Devices that share its blocks, and are ours alone meanwhile.
+    pub(crate) claims: Vec<File>,
+    /// What use of it by others could not be excluded.
+    pub(crate) use_note: Option<String>,
 }
 
 /// A request that the kernel has.
@@ -99,8 +111,11 @@ pub struct HostFile {
     access: Access,
     neighbours: Option<Neighbours>,
     presence: Presence,
-    /// Of a block device that may be written.
-    fitness: Option<Fitness>,
+    /// Of a target that may be written; and what a server makes its own from.
+    guard: Option<Guard>,
+    guard_plan: Option<GuardPlan>,
+    /// Devices that share its blocks, held as long as it is open.
+    _claims: Vec<File>,
     /// Where the window begins on the target.
     base_bytes: u64,
     /// How many more bytes may be written; discards do not count.
@@ -132,9 +147,17 @@ impl HostFile {
         let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
         let writable = writing.is_some();
         let whole = 0..opened.capacity_bytes();
+        let window = writing.as_ref().map_or_else(|| whole.clone(), |each| each.window.clone());
         let limit = writing.as_ref().and_then(|writing| writing.limit_bytes);
         let preserves = writing.as_ref().is_some_and(|writing| writing.preserves);
-        let window = writing.map_or_else(|| whole.clone(), |writing| writing.window);
+        let use_note = writing.as_ref().and_then(|writing| writing.use_note.clone());
+        let guard_plan = writing.as_ref().map(|writing| GuardPlan {
+            ask: Arc::clone(&writing.recheck),
+            window: window.clone(),
+            logical_block_bytes: opened.logical_block_bytes,
+            is_block: opened.is_block,
+            vets: writing.vets,
+        });
         let device = opened.file.metadata().map_err(os)?.rdev();
         let places = opened.is_block.then(Places::system);
         let switches = places.and_then(|places| CacheSwitches::of(places, device));
@@ -148,7 +171,6 @@ impl HostFile {
         let counted = opened.is_block && opened.buffered_because.is_none();
         let presence = Presence::of(&opened.file, opened.is_block, opened.size_bytes);
         let file = Arc::new(opened.file);
-        let fitness = health_of(&file, device).filter(|_| writable && opened.is_block);
         let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;
         let access = Access {
             engine: engine.kind(),
@@ -160,18 +182,21 @@ impl HostFile {
             window: (window != whole).then_some((window.start, window.end - window.start)),
             preserves_content: preserves,
             holes_bytes,
+            reads_before_writes: guard_plan.as_ref().is_some_and(|plan| plan.vets),
+            use_note,
         };
         let depth = engine.depth_max();
         let payload_salt = RandomState::new().build_hasher().finish();
         Ok(Self {
             engine,
             pool: BufferPool::default(),
-            file,
             info,
             access,
             neighbours: counted.then(|| Neighbours::of(device)).flatten(),
             presence,
-            fitness: fitness.map(Fitness::new),
+            guard: guard_plan.as_ref().map(|plan| plan.guard(Arc::clone(&file), Moment::Phase)),
+            guard_plan,
+            _claims: writing.map(|writing| writing.claims).unwrap_or_default(),
             base_bytes: window.start,
             writes_left_bytes: limit,
             switches,
@@ -185,6 +210,7 @@ impl HostFile {
             contents: Contents::new(window.start, payload_salt),
             preserves,
             broken: None,
+            file,
         })
     }
 
@@ -201,15 +227,9 @@ impl HostFile {
         self.payload_salt
     }
 
-    /// Another watch over the drive than its own.
     #[cfg(test)]
-    pub(crate) fn watch_fitness(&mut self, fitness: Fitness) {
-        self.fitness = Some(fitness);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn fitness(&mut self) -> Option<&mut Fitness> {
-        self.fitness.as_mut()
+    pub(crate) fn guard(&mut self) -> &mut Guard {
+        self.guard.as_mut().expect("it may be written")
     }
 
     /// The handle by which what is stored can be checked.
@@ -226,7 +246,7 @@ impl HostFile {
             info: self.info.clone(),
             base_bytes: self.base_bytes,
             writes_left_bytes: self.writes_left_bytes,
-            contents: self.contents(),
+            guard: self.guard_plan.clone(),
         }
     }
 
@@ -244,13 +264,7 @@ impl HostFile {
             sys::sharpen_timers();
         }
         if matches!(request.op, Op::Write | Op::Discard | Op::WriteZeroes) {
-            let now = self.now();
-            let present = self.presence.check(&self.file, now);
-            let fit = present.and_then(|()| match &mut self.fitness {
-                Some(fitness) => fitness.check(now),
-                None => Ok(()),
-            });
-            fit.inspect_err(|error| self.broken = Some(error.clone()))?;
+            self.pass(&request).inspect_err(|error| self.broken = Some(error.clone()))?;
         }
         let offset_bytes = request.lba.byte_offset().0;
         if matches!(request.op, Op::Discard | Op::WriteZeroes) {
@@ -281,6 +295,22 @@ impl HostFile {
             buffer,
         };
         self.engine.start(slot, transfer).map_err(|error| self.fail(&error))
+    }
+
+    /// Whether what loses data may go on: it is still the same target, nobody uses it, and what
+    /// lies there may go.
+    fn pass(&mut self, request: &Request) -> Result<(), DeviceError> {
+        let now = self.now();
+        self.presence.check(&self.file, now)?;
+        let Some(guard) = &mut self.guard else { return Ok(()) };
+        let start = self.base_bytes + request.lba.byte_offset().0;
+        let span = start..start + request.bytes().0;
+        let before = self.neighbours.as_ref().filter(|_| guard.begins(now)).map(Neighbours::mark);
+        guard.pass(now, &span)?;
+        if let (Some(others), Some(before)) = (&mut self.neighbours, before) {
+            others.forgive_since(before);
+        }
+        Ok(())
     }
 
     /// Discards on a block device, which waits for the end: the kernel maps a hole that is
@@ -419,7 +449,7 @@ pub struct Lender {
     info: DeviceInfo,
     base_bytes: u64,
     writes_left_bytes: Option<u64>,
-    contents: Contents,
+    guard: Option<GuardPlan>,
 }
 
 impl Lender {
@@ -435,9 +465,9 @@ impl Lender {
     /// If the kernel does not open the target once more.
     pub fn lend(&self) -> std::io::Result<Region> {
         let file = self.file.upgrade().ok_or(std::io::ErrorKind::NotFound)?;
-        let file = sys::reopen(&file, self.info.writable)?;
-        self.contents.lend();
-        Ok(Region::new(file, self.base_bytes, self.writes_left_bytes))
+        let file = Arc::new(sys::reopen(&file, self.info.writable)?);
+        let guard = self.guard.as_ref().map(|plan| plan.guard(Arc::clone(&file), Moment::Served));
+        Ok(Region::new(file, self.base_bytes, self.writes_left_bytes, guard))
     }
 }
 
@@ -506,6 +536,25 @@ impl Device for HostFile {
         self.issue_waiting()
     }
 
+    fn vets_writes(&self) -> bool {
+        self.guard.as_ref().is_some_and(Guard::vets)
+    }
+
+    fn expect_writes(
+        &mut self,
+        spans: &[Range<u64>],
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<bool, DeviceError> {
+        let Some(guard) = &mut self.guard else { return Ok(true) };
+        let base = self.base_bytes;
+        let there: Vec<_> = spans.iter().map(|span| base + span.start..base + span.end).collect();
+        let read_bytes = guard.look(&there, go_on)?;
+        if let (Some(others), Some(bytes)) = (&mut self.neighbours, read_bytes) {
+            others.count(Op::Read, bytes);
+        }
+        Ok(read_bytes.is_some())
+    }
+
     fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {
         if self.in_flight() > 0 {
             return Err(DeviceError::Busy(self.in_flight()));
@@ -530,22 +579,11 @@ impl Device for HostFile {
 
 impl Drop for HostFile {
     fn drop(&mut self) {
-        // Only a file whose contents we may answer for: not one that is still being written.
-        if self.info.writable && self.in_flight() == 0 {
-            let ours = !self.preserves && !self.contents.is_lent();
-            if self.info.kind == DeviceKind::File && ours {
-                consent::mark(&self.file);
-            }
-            // The kernel takes a ring apart in the background, and with it the file.
+        // The kernel takes a ring apart in the background, and with it the file.
+        if self.info.writable {
             sys::unlock(&self.file);
         }
     }
-}
-
-/// How to ask a block device for its health; `None` if the kernel does not describe it.
-fn health_of(file: &Arc<File>, device: u64) -> Option<Ask> {
-    let (file, block) = (Arc::clone(file), SysBlock::find(device)?);
-    Some(Arc::new(move || Health::of(&file, &block)))
 }
 
 fn buffer_bytes(request: &Request) -> usize {

@@ -5,8 +5,10 @@ use crate::engine::{self, EngineKind};
 use crate::error::HostError;
 use crate::health::Health;
 use crate::nvme::{self, Controller, Namespace};
-use crate::open::{self, Opened, Purpose};
-use crate::safety::{self, token, usage};
+use crate::open::{self, Opened};
+use crate::pinned::Pinned;
+use crate::safety::stack::Stack;
+use crate::safety::{self, files, token, usage};
 use crate::sys;
 use crate::sysfs::SysBlock;
 use serde::Serialize;
@@ -91,7 +93,7 @@ pub struct Identity {
 /// # Errors
 /// If it is neither a block device nor a regular file, or may not be opened.
 pub fn identify(path: &Path) -> Result<Identity, HostError> {
-    let opened = open::open_target(path, Purpose::Reading)?;
+    let opened = open::open_target(&Pinned::find(path)?, 0, false)?;
     let os = |source| HostError::os(path, "describe it", source);
     let stat = opened.file.metadata().map_err(os)?;
     let block = SysBlock::find(if opened.is_block { stat.rdev() } else { stat.dev() });
@@ -99,8 +101,10 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
     let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
     let (engine, engine_note) = engine::available();
     let device = block.as_ref().filter(|_| opened.is_block);
-    let (write_refusal, write_needs) =
-        device.map(|block| safety::outlook(&opened, block)).unwrap_or_default();
+    let (write_refusal, write_needs) = match device {
+        Some(block) => safety::outlook(&opened, block),
+        None => (files::check_users(&opened.file, false).err(), Vec::new()),
+    };
     let window = device.and_then(|_| safety::limits::window(&opened, None).ok());
     Ok(Identity {
         path: Shown(path).to_string(),
@@ -123,7 +127,7 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
             .and_then(|_| nvme::namespace(&opened.file).ok()),
         health: device.map(|block| Health::of(&opened.file, block)),
         rotational: queue.get("rotational").map(|value| value == "1"),
-        in_use: device.map(usage::users).unwrap_or_default(),
+        in_use: device.map_or_else(Vec::new, in_use),
         queue,
         holes_bytes,
         memory_backed: opened.file_system.memory_backed,
@@ -140,6 +144,14 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
         direct_io: opened.buffered_because.is_none(),
         direct_io_note: opened.buffered_because,
     })
+}
+
+/// Who uses a device, or that this cannot be found out.
+fn in_use(device: &SysBlock) -> Vec<String> {
+    match Stack::of(device) {
+        Ok(stack) => usage::users(&stack),
+        Err(refusal) => vec![refusal.to_string()],
+    }
 }
 
 fn physical_block_bytes(opened: &Opened, queue: &BTreeMap<&str, String>) -> Option<u64> {

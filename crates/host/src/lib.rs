@@ -4,8 +4,10 @@
 //!
 //! * [`identity`]: what a path is, before anything is sent to it (sysfs, mounts, token);
 //! * [`open`]: what may be opened, how, and every reason to refuse;
-//! * [`consent`]: when a file may be overwritten (token, contents, mark);
-//! * [`safety`]: when a block device may be: every check, in order;
+//! * `pinned`: what a path led to, from where on nothing is asked of the path;
+//! * [`consent`]: what the user has to say before anything is written;
+//! * [`safety`]: when a device or a file may be written: every check, in order;
+//! * `vetted`, `guard`: no block is written that was not read before, nor where somebody is by now;
 //! * [`health`], `nvme`, `ata`: wear, temperature and spare, where the kernel gives them;
 //! * [`payload`]: what is written: incompressible, never twice the same, recognisable as ours;
 //! * [`contents`]: what was written where, so that it can be checked;
@@ -31,6 +33,7 @@ pub mod contents;
 pub mod engine;
 pub mod error;
 pub mod file;
+mod guard;
 pub mod health;
 pub mod identity;
 pub mod nbd;
@@ -38,10 +41,12 @@ mod neighbours;
 mod nvme;
 pub mod open;
 pub mod payload;
+mod pinned;
 pub mod quiet;
 pub mod safety;
 mod sys;
 mod sysfs;
+mod vetted;
 
 pub use consent::Consent;
 pub use contents::Contents;

@@ -27,4 +27,17 @@ impl Neighbours {
     pub(crate) fn moved(&self) -> Option<Moved> {
         Some(self.disk.moved()?.without(self.at_open).without(self.ours))
     }
+
+    /// The kernel's count now.
+    pub(crate) fn mark(&self) -> Option<Moved> {
+        self.disk.moved()
+    }
+
+    /// Takes what was moved since a mark for ours: the looks of our own checks.
+    pub(crate) fn forgive_since(&mut self, mark: Option<Moved>) {
+        if let (Some(before), Some(now)) = (mark, self.disk.moved()) {
+            let moved = now.without(before);
+            self.ours.count(Op::Read, moved.read_bytes);
+        }
+    }
 }

@@ -1,8 +1,13 @@
 //! What the kernel says about block devices in `/sys` and `/proc`.
 
+use crate::sys::loops::{self, Backing};
 use ssdscope_io::Moved;
 use std::collections::BTreeMap;
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Queue attributes worth knowing: declared, hence hints and never truth.
@@ -111,14 +116,55 @@ impl SysBlock {
         })
     }
 
-    /// The file behind a loop device.
-    pub(crate) fn backing_file(&self) -> Option<String> {
-        text(&self.disk.join("loop/backing_file"))
+    /// The name of the file behind a loop device when it was attached: for people, as it may have
+    /// another meaning by now ([`Self::backing`] is for checks). Nothing of it is trimmed.
+    pub(crate) fn backing_name(&self) -> Option<PathBuf> {
+        let mut name = fs::read(self.disk.join("loop/backing_file")).ok()?;
+        if name.last() == Some(&b'\n') {
+            name.pop();
+        }
+        Some(OsString::from_vec(name).into())
+    }
+
+    /// Opens the device by its node in `/dev`.
+    ///
+    /// # Errors
+    /// What the kernel answers; and if the node is of another device.
+    pub(crate) fn open(&self, flags: libc::c_int) -> io::Result<File> {
+        let about = fs::read_to_string(self.own.join("uevent"))?;
+        let name = about.lines().find_map(|line| line.strip_prefix("DEVNAME="));
+        let node = Path::new("/dev").join(name.ok_or(io::ErrorKind::NotFound)?);
+        let flags = flags | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(node)?;
+        let (major, minor) = device_numbers(file.metadata()?.rdev());
+        if self.numbers() == format!("{major}:{minor}") {
+            Ok(file)
+        } else {
+            Err(io::Error::other("its node in /dev is of another device"))
+        }
+    }
+
+    /// Whether something is attached to this loop device.
+    pub(crate) fn is_attached_loop(&self) -> bool {
+        self.disk.join("loop").exists()
+    }
+
+    /// What a loop device is made of, by identity; `None` of a device of another sort.
+    ///
+    /// # Errors
+    /// If the device cannot be asked.
+    pub(crate) fn backing(&self) -> io::Result<Option<Backing>> {
+        if self.is_attached_loop() { loops::backing(&self.whole().open(0)?) } else { Ok(None) }
     }
 
     /// The major and minor number, as `major:minor`.
     pub(crate) fn numbers(&self) -> String {
         text(&self.own.join("dev")).unwrap_or_default()
+    }
+
+    /// The number of the medium that is in it: another one has another number.
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        text(&self.disk.join("diskseq"))?.parse().ok()
     }
 
     /// The whole disk of a partition; of a disk itself.
@@ -171,12 +217,26 @@ impl SysBlock {
         Some(Self { own, disk })
     }
 
-    /// Every loop device with a file behind it.
+    /// Every whole device of this machine.
+    pub(crate) fn all() -> Vec<Self> {
+        entries(Path::new("/sys/block")).filter_map(|path| Self::at(&path)).collect()
+    }
+
+    /// Every loop device with something attached to it.
     pub(crate) fn all_loops() -> Vec<Self> {
-        entries(Path::new("/sys/block"))
-            .filter(|path| path.join("loop/backing_file").exists())
-            .filter_map(|path| Self::at(&path))
-            .collect()
+        Self::all().into_iter().filter(Self::is_attached_loop).collect()
+    }
+
+    /// The number of an NVMe namespace on its controller.
+    pub(crate) fn namespace(&self) -> Option<u32> {
+        if self.is_nvme() { text(&self.disk.join("nsid"))?.parse().ok() } else { None }
+    }
+
+    /// The number of a SCSI unit on its target, the last part of `host:channel:target:lun`.
+    pub(crate) fn lun(&self) -> Option<u64> {
+        let address = fs::canonicalize(self.disk.join("device")).ok()?;
+        let parts: Vec<_> = address.file_name()?.to_str()?.split(':').collect();
+        if parts.len() == 4 { parts[3].parse().ok() } else { None }
     }
 
     /// The name of a device-mapper volume.
@@ -189,9 +249,11 @@ impl SysBlock {
         text(&self.disk.join("md/uuid"))
     }
 
-    /// The drive's world wide name.
+    /// The drive's world wide name. Zeros are none.
     pub(crate) fn wwn(&self) -> Option<String> {
-        ["wwid", "device/wwid"].iter().find_map(|name| text(&self.disk.join(name)))
+        let name = ["wwid", "device/wwid"].iter().find_map(|name| text(&self.disk.join(name)))?;
+        let (_, digits) = name.split_once('.').unwrap_or(("", &name));
+        digits.chars().any(|digit| digit != '0').then_some(name)
     }
 
     /// The revision of the drive's firmware: NVMe, then SCSI.

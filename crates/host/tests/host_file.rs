@@ -5,6 +5,7 @@
 
 use ssdscope_host::engine::{EngineChoice, EngineKind};
 use ssdscope_host::file::REQUEST_BYTES_MAX;
+use ssdscope_host::safety::refusal::Refusal;
 use ssdscope_host::{Consent, HostError, HostFile, identify, open_read, open_write, payload};
 use ssdscope_io::{
     Completion, Device, DeviceError, Lba, Nanos, Op, Outcome, Request, SECTOR_BYTES, Sectors,
@@ -35,7 +36,7 @@ impl Scratch {
     fn write_with(&self, engine: EngineChoice, overwrite: bool) -> Result<HostFile, HostError> {
         let token = self.token();
         let consent = Consent { overwrite_existing: overwrite, ..Consent::by_token(&token) };
-        open_write(&self.0, &consent, engine, &mut || true)
+        open_write(&self.0, &consent, engine)
     }
 
     fn write(&self) -> Result<HostFile, HostError> {
@@ -188,7 +189,7 @@ fn zeros_reach_the_file_and_count_as_written() {
         let file = Scratch::new("zeros", &vec![0; MIB as usize]);
         let token = file.token();
         let consent = Consent { write_limit_bytes: Some(16_384), ..Consent::by_token(&token) };
-        let mut device = open_write(&file.0, &consent, engine, &mut || true).expect("zeros");
+        let mut device = open_write(&file.0, &consent, engine).expect("zeros");
         device.submit(Nanos::ZERO, Request::write(1, Lba(0), Sectors(16))).expect("writable");
         drain(&mut device);
         let zeros = Request::new(2, Op::WriteZeroes, Lba(0), Sectors(8));
@@ -212,7 +213,7 @@ fn zeros_would_not_preserve_anything() {
     let file = Scratch::new("preserved", &vec![7; MIB as usize]);
     let token = file.token();
     let consent = Consent { preserve_content: true, ..Consent::by_token(&token) };
-    let mut device = open_write(&file.0, &consent, EngineChoice::Auto, &mut || true).expect("kept");
+    let mut device = open_write(&file.0, &consent, EngineChoice::Auto).expect("kept");
     let zeros = Request::new(1, Op::WriteZeroes, Lba(0), Sectors(8));
     let refused = device.submit(Nanos::ZERO, zeros).expect_err("it would be lost");
     assert!(refused.to_string().contains("content is preserved"), "{refused}");
@@ -227,7 +228,7 @@ fn what_is_written_back_is_what_was_there() {
         let file = Scratch::new("kept", &theirs);
         let token = file.token();
         let consent = Consent { preserve_content: true, ..Consent::by_token(&token) };
-        let mut device = open_write(&file.0, &consent, engine, &mut || true).expect("kept");
+        let mut device = open_write(&file.0, &consent, engine).expect("kept");
         for id in 0..64 {
             // Half of each is the half of its neighbour.
             let write = Request::write(id, Lba(id * 8), Sectors(16));
@@ -243,7 +244,7 @@ fn what_is_written_back_is_what_was_there() {
         drop(device);
         assert!(fs::read(&file.0).expect("readable") == theirs);
         let refused = file.write_with(engine, false).err().expect("it is not marked as ours");
-        assert!(matches!(refused, HostError::HoldsData { .. }), "{refused}");
+        assert_eq!(holds_data_at(Err(refused)), Some(0));
     }
 }
 
@@ -358,34 +359,72 @@ fn closing_with_requests_in_flight_is_safe() {
     }
 }
 
+fn holds_data_at(refused: Result<HostFile, HostError>) -> Option<u64> {
+    match refused {
+        Err(HostError::Refused { why: Refusal::HoldsData(offset_bytes), .. }) => Some(offset_bytes),
+        Err(other) => panic!("{other}"),
+        Ok(_) => None,
+    }
+}
+
 #[test]
 fn data_that_is_not_ours_needs_leave_to_be_lost() {
     let mut contents = vec![0; 3 * MIB as usize];
     contents[2_000_000] = 1;
     let file = Scratch::new("data", &contents);
-    let Err(HostError::HoldsData { offset_bytes, .. }) = file.write() else {
-        panic!("the byte at 2,000,000 was overlooked");
-    };
-    assert_eq!(offset_bytes, 2_000_000 - 2_000_000 % 512);
+    let sector = 2_000_000 - 2_000_000 % 512;
+    assert_eq!(holds_data_at(file.write()), Some(sector));
     assert_eq!(fs::read(&file.0).expect("readable"), contents, "looking changed the file");
 
-    // Given up once, it is ours for as long as nobody else changes it.
+    // Who gives it up and writes beside it has given up nothing for the next time.
     let mut device = file.write_with(EngineChoice::Auto, true).expect("leave was given");
     device.submit(Nanos::ZERO, Request::write(1, Lba(0), Sectors(8))).expect("writable");
     drain(&mut device);
     drop(device);
-    match file.write() {
-        Err(HostError::HoldsData { .. }) => eprintln!("no attributes on this file system"),
-        marked => drop(marked.expect("the mark stands for the leave")),
-    }
-    let other = fs::File::options().write(true).open(&file.0).expect("writable");
-    other.write_all_at(b"precious", 1_000_000).expect("writable");
-    drop(other);
-    assert!(matches!(file.write(), Err(HostError::HoldsData { .. })), "the mark outlived a change");
+    assert_eq!(holds_data_at(file.write()), Some(sector));
 }
 
 #[test]
-fn our_own_data_holes_and_zeros_are_recognised_without_the_mark() {
+fn what_only_reads_or_writes_nothing_makes_no_data_ours() {
+    let theirs = vec![7; MIB as usize];
+    let file = Scratch::new("untouched", &theirs);
+    drop(file.write_with(EngineChoice::Auto, true).expect("leave was given"));
+    assert_eq!(holds_data_at(file.write()), Some(0));
+}
+
+/// A part of a file that the user names: what lies elsewhere is found only where it would be lost.
+#[test]
+fn data_that_a_look_misses_are_found_before_they_are_written() {
+    for engine in ENGINES {
+        let mut contents = vec![0; 64 * MIB as usize];
+        contents[40_000_000] = 1;
+        let file = Scratch::new("missed", &contents);
+        let token = file.token();
+        let consent = Consent { window: Some((0, None)), ..Consent::by_token(&token) };
+        let mut device = open_write(&file.0, &consent, engine).expect("nothing was looked at");
+        assert!(device.vets_writes());
+        assert_eq!(device.expect_writes(std::slice::from_ref(&(0..MIB)), &mut |_| true), Ok(true));
+        device.submit(Nanos::ZERO, Request::write(1, Lba(0), Sectors(128))).expect("zeros");
+        drain(&mut device);
+        let whole = 0..64 * MIB;
+        let said = device.expect_writes(std::slice::from_ref(&whole), &mut |_| true);
+        let said = said.unwrap_err().to_string();
+        assert!(said.contains("lie at byte 40000000"), "{said}");
+        assert!(said.contains("65536 bytes were written before"), "{said}");
+        // Whoever does not say beforehand what is written is stopped all the same.
+        let theirs = Request::write(2, Lba(40_000_000 / 512 / 8 * 8), Sectors(8));
+        let stopped = device.submit(Nanos::ZERO, theirs).unwrap_err();
+        assert!(stopped.to_string().contains("lie at byte 40000000"), "{stopped}");
+        let next = device.submit(Nanos::ZERO, Request::write(3, Lba(0), Sectors(8)));
+        assert_eq!(next, Err(stopped), "nothing is written after it");
+        drop(device);
+        let now = fs::read(&file.0).expect("readable");
+        assert!(now[MIB as usize..] == contents[MIB as usize..]);
+    }
+}
+
+#[test]
+fn our_own_data_holes_and_zeros_are_recognised_by_themselves() {
     let file = Scratch::new("ours", &[]);
     fs::File::create(&file.0).and_then(|f| f.set_len(8 * MIB)).expect("sparse");
     let mut device = file.write().expect("holes may be overwritten");
@@ -396,26 +435,23 @@ fn our_own_data_holes_and_zeros_are_recognised_without_the_mark() {
     }
     drain(&mut device);
     drop(device);
-    // A copy has neither the attribute nor the times.
     let copy = Scratch::new("copy", &fs::read(&file.0).expect("readable"));
     copy.write().expect("it holds our sectors and zeros only");
 }
 
 #[test]
-fn tokens_locks_and_interruptions_stop_a_write() {
+fn tokens_and_locks_stop_a_write() {
     let file = Scratch::new("token", &vec![0; MIB as usize]);
     for token in ["", "FILE:", "FILE:other.img", &file.token().to_lowercase()[1..]] {
         let consent = Consent { overwrite_existing: true, ..Consent::by_token(token) };
-        let refused = open_write(&file.0, &consent, EngineChoice::Auto, &mut || true);
+        let refused = open_write(&file.0, &consent, EngineChoice::Auto);
         let Err(error @ HostError::WrongToken { .. }) = refused else { panic!("{token:?}") };
         assert!(error.hint().expect("has one").contains("doctor --identify"));
     }
-    let token = file.token();
-    let consent = Consent::by_token(&token);
-    let stopped = open_write(&file.0, &consent, EngineChoice::Auto, &mut || false);
-    assert!(matches!(stopped, Err(HostError::Interrupted(_))));
     let _first = file.write().expect("zeros may be overwritten");
-    assert!(matches!(file.write(), Err(HostError::Locked(_))));
+    let Err(HostError::Refused { why, .. }) = file.write() else { panic!("it is in use") };
+    assert!(matches!(why, Refusal::NotAlone), "by this process itself: {why}");
+    assert!(why.is_usage());
 }
 
 #[test]

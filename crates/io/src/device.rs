@@ -7,6 +7,7 @@ use crate::request::{Completion, Request};
 use crate::units::{Bytes, Nanos, Sectors};
 use serde::Serialize;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Whose time a device lives in. Devices of different clocks cannot be combined.
@@ -135,6 +136,9 @@ pub enum DeviceError {
         /// The kernel's answer.
         reason: String,
     },
+    /// What was asked would do harm; nothing was done.
+    #[error("{0}")]
+    Refused(String),
     /// Requests are in flight where none may be.
     #[error("{0} requests are still in flight")]
     Busy(usize),
@@ -176,6 +180,25 @@ pub trait Device: Send {
     /// # Errors
     /// If the drive can make no progress, or the kernel fails the device itself.
     fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError>;
+
+    /// Whether [`Device::expect_writes`] does anything.
+    fn vets_writes(&self) -> bool {
+        false
+    }
+
+    /// Hears what will be written, discarded or zeroed, in bytes of the device, before the time of
+    /// a run counts, and looks at what lies there: a real drive may hold somebody's data. `go_on`
+    /// hears how much of the looking is done; false if it wanted to stop.
+    ///
+    /// # Errors
+    /// What would be lost.
+    fn expect_writes(
+        &mut self,
+        _spans: &[Range<u64>],
+        _go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<bool, DeviceError> {
+        Ok(true)
+    }
 
     /// Switches a cache on or off, with nothing in flight. Emptying a write cache that is
     /// switched off takes time, which has passed when this returns.

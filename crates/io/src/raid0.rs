@@ -26,6 +26,7 @@ use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, Queues, Snapshot
 use crate::moved::Moved;
 use crate::request::{Completion, Op, Outcome, Request};
 use crate::units::{Lba, Nanos, Sectors};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A request of the host and what its parts have said so far.
@@ -319,6 +320,27 @@ impl Device for Raid0 {
 
     fn in_flight(&self) -> usize {
         self.in_flight
+    }
+
+    fn vets_writes(&self) -> bool {
+        self.members.iter().any(|member| member.device.vets_writes())
+    }
+
+    fn expect_writes(
+        &mut self,
+        spans: &[Range<u64>],
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<bool, DeviceError> {
+        let count = self.members.len() as f64;
+        for (index, member) in self.members.iter_mut().enumerate() {
+            let there: Vec<_> =
+                spans.iter().map(|span| self.layout.part_bytes(index, span)).collect();
+            let mut of_all = |fraction| go_on((index as f64 + fraction) / count);
+            if !member.device.expect_writes(&there, &mut of_all)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {

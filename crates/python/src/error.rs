@@ -140,6 +140,7 @@ impl IntoPy for IoDeviceError {
             Self::OutOfRange { .. }
             | Self::Misaligned { .. }
             | Self::ReadOnly
+            | Self::Refused(_)
             | Self::Cache { .. }
             | Self::Unsupported(_) => UsageError::new_err(message),
             Self::Stuck(_) | Self::Os { .. } | Self::Busy(_) => DeviceError::new_err(message),

@@ -3,7 +3,7 @@
 use crate::device::PyDevice;
 use crate::error::{OrPy, UsageError, json};
 use crate::keys::KeyRecord;
-use crate::signals::{Signals, watched};
+use crate::signals::watched;
 use pyo3::prelude::*;
 use serde::Serialize;
 use ssdscope_host::nbd::{NbdAddress, NbdClient, NbdTarget, Patience, identify_export};
@@ -41,7 +41,6 @@ pub fn open_file(
     write_limit_bytes: Option<u64>,
     preserve_content: bool,
 ) -> PyResult<PyDevice> {
-    let mut signals = Signals::new();
     let opened = py.detach(|| match destroy_token {
         None => open_read(&path, EngineChoice::Auto),
         Some(token) => {
@@ -53,11 +52,9 @@ pub fn open_file(
                 write_limit_bytes,
                 preserve_content,
             };
-            let mut keep_going = || signals.keep_going(|_, _| Ok(()));
-            open_write(&path, &consent, EngineChoice::Auto, &mut keep_going)
+            open_write(&path, &consent, EngineChoice::Auto)
         }
     });
-    signals.take()?;
     let device = opened.or_py()?;
     let access = json(device.access())?;
     let disk = ssdscope_host::quiet::disk_beneath(&path);

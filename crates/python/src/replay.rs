@@ -8,7 +8,7 @@ use ssdscope_io::driver::{self, ReplayMode, ReplayOptions};
 use ssdscope_io::summary::RunSummary;
 use ssdscope_io::trace::{Align, Fit, Target, TraceOptions, TraceStats, open_trace_watched};
 use ssdscope_io::{Bytes, Device, DeviceInfo, Nanos};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 /// How to read a trace, where to put it, and how to pace it.
@@ -130,6 +130,16 @@ fn require_writable(info: &DeviceInfo, trace: &TraceStats) -> PyResult<()> {
     )))
 }
 
+/// The bytes of the drive that the trace writes, up to where it cannot be read on.
+fn lost_by(path: &Path, options: &Options, target: Target) -> Vec<Range<u64>> {
+    let mut never = |_lines| ControlFlow::Continue(());
+    let Ok(trace) = open_trace_watched(path, &options.trace(), target, &mut never) else {
+        return Vec::new(); // what the replay itself meets is said then
+    };
+    let requests = trace.map_while(Result::ok).map(|each| (each.op, each.lba, each.sectors));
+    driver::of_requests(requests).collect()
+}
+
 /// A run's summary with the trace's.
 #[derive(Serialize)]
 struct ReplaySummary<'a> {
@@ -153,6 +163,10 @@ pub fn replay(
     observer.raise_interrupt()?;
     let mut trace = opened.or_py()?;
     require_writable(&device.info(), trace.stats())?;
+    let spans = || lost_by(path, options, target);
+    if !driver::expect_writes(device, spans, observer).or_py()? {
+        observer.raise_interrupt()?;
+    }
     let pacing = options.pacing(trace.stats());
     let run = driver::replay(device, &mut trace, &pacing, observer).or_py()?;
     json(&ReplaySummary { run: &run, trace: trace.stats() })

@@ -103,6 +103,8 @@ def watched_stages(mode: str) -> "Iterator[tuple[StageCallback, Watch]]":
 
 
 def _estimate(progress: "Progress") -> str:
+    if progress.looking:
+        return "reading what would be written over"
     text = f"{progress.requests:,} requests"
     if progress.requests:
         text += f", mean {format_duration(progress.mean_latency_ns)}"

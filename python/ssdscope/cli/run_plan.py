@@ -32,9 +32,13 @@ def _run_plan(
 ) -> dict[str, Any]:
     from ssdscope.report.spending import rated
     from ssdscope.targets.endurance import rated_bytes
-    from ssdscope.workloads.planned import planned
+    from ssdscope.workloads.planned import looked_at_bytes, planned
 
     most = planned(plan, target.capacity_bytes)
+    looks = any(
+        (each.device.access() or {}).get("reads_before_writes")
+        for each in target.members or (target,)
+    )
     life = rated(rated_writes) or rated_bytes(target)
     share = None if most.writes_bytes is None or not life else most.writes_bytes / life
     return {
@@ -43,6 +47,7 @@ def _run_plan(
         "window": (target.device.access() or {}).get("window"),
         "workload": plan.to_dict(),
         "writes_bytes": most.writes_bytes,
+        "reads_first_bytes": looked_at_bytes(plan, target.capacity_bytes) if looks else 0,
         "duration_ns": most.duration_ns,
         "rated_bytes": life,
         "share_of_life": share,
@@ -59,4 +64,7 @@ def _rows(told: dict[str, Any]) -> list[list[str]]:
     size = "unknown: only time ends it" if written is None else format_capacity(written)
     took = "unknown: the drive's speed decides" if duration is None else format_duration(duration)
     life = "unknown: give --rated-writes" if share is None else f"{100 * share:.2g} %"
+    if told["reads_first_bytes"]:
+        most = format_capacity(told["reads_first_bytes"])
+        rows.append(["reads first at most", f"{most}, to see that no data of others are lost"])
     return [*rows, ["writes at most", size], ["takes at most", took], ["share of life", life]]

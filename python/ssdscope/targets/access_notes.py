@@ -29,6 +29,8 @@ def access_notes(target: Target) -> list[str]:
             f"{target.uri}: each write writes back what is there, which is read right before, "
             "outside the time that counts; a power cut in the middle of a write may cost a block"
         )
+    if doubt := access.get("use_note"):
+        notes.append(f"{target.uri}: {doubt}")
     if name := access.get("copy_on_write"):
         notes.append(
             f"warning: {target.uri} lies on {name}, which writes everything to a new place and "

@@ -240,6 +240,8 @@ class Progress:
     mean_latency_ns: float
     relative_half_width: float | None
     """Half the 95 % interval of the mean as a share of it, where the run stops on it."""
+    looking: bool = False
+    """Whether the run has not begun: ``fraction`` is of looking at what it would write over."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:

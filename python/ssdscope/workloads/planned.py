@@ -11,6 +11,10 @@ from ssdscope.workloads.workload import MIXES
 if TYPE_CHECKING:
     from ssdscope.workloads.workload import Workload
 
+LISTED_PART = 8
+"""The driver's ``PART_MAX``: of a region of which less than a part in so many is written, only what
+is written is looked at."""
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -47,6 +51,34 @@ def planned(plan: Workload | Flows, capacity_bytes: int) -> Planned:
     )
 
 
+def looked_at_bytes(plan: Workload | Flows, capacity_bytes: int) -> int:
+    """Say how much a real target reads at most before a plan begins: what it would write over.
+
+    Parameters
+    ----------
+    capacity_bytes
+        As in `planned`.
+    """
+    workloads = [flow.workload for flow in plan.flows] if isinstance(plan, Flows) else [plan]
+    return min(capacity_bytes, sum(_looked_at_bytes(each, capacity_bytes) for each in workloads))
+
+
+def _looked_at_bytes(workload: Workload, capacity_bytes: int) -> int:
+    if not workload.writes:
+        return 0
+    region = _region_bytes(workload, capacity_bytes) + workload.offset_increment_bytes * (
+        workload.numjobs - 1
+    )
+    written = _planned(workload, capacity_bytes).writes_bytes
+    # The driver lists what is written if that is little, and takes the region whole otherwise.
+    return region if written is None or written > region // LISTED_PART else written
+
+
+def _region_bytes(workload: Workload, capacity_bytes: int) -> int:
+    left = max(0, capacity_bytes - workload.offset_bytes)
+    return left if workload.size_bytes is None else min(left, workload.size_bytes)
+
+
 def _planned(workload: Workload, capacity_bytes: int) -> Planned:
     requests = _requests(workload, capacity_bytes)
     share = _write_share(workload)
@@ -72,9 +104,7 @@ def _requests(workload: Workload, capacity_bytes: int) -> float | None:
     if workload.runtime_ns is not None and workload.rate_iops:
         ends.append(workload.runtime_ns / 1e9 * workload.rate_iops)
     if not ends and workload.runtime_ns is None and workload.until_ci is None:
-        left = max(0, capacity_bytes - workload.offset_bytes)
-        size = left if workload.size_bytes is None else min(left, workload.size_bytes)
-        ends.append(size / mean_bytes)
+        ends.append(_region_bytes(workload, capacity_bytes) / mean_bytes)
     return min(ends, default=None)
 
 

@@ -29,8 +29,6 @@ struct Shared {
     stamps: AtomicBool,
     /// Whether reads are compared.
     compares: AtomicBool,
-    /// Whether others write their data there.
-    is_lent: AtomicBool,
     checked: Mutex<Checked>,
     /// Where the device's first byte lies on the target, whose places stamps name.
     base_bytes: u64,
@@ -71,7 +69,6 @@ impl Contents {
         Self(Arc::new(Shared {
             stamps: AtomicBool::new(false),
             compares: AtomicBool::new(false),
-            is_lent: AtomicBool::new(false),
             checked: Mutex::default(),
             base_bytes,
             salt,
@@ -109,15 +106,6 @@ impl Contents {
     #[must_use]
     pub fn take_verdict(&self) -> Verdict {
         std::mem::take(&mut self.hold().verdict)
-    }
-
-    /// Others write their data there, which must not be taken for ours.
-    pub(crate) fn lend(&self) {
-        self.0.is_lent.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_lent(&self) -> bool {
-        self.0.is_lent.load(Ordering::Relaxed)
     }
 
     pub(crate) fn stamps(&self) -> bool {

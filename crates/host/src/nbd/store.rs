@@ -6,12 +6,14 @@
 
 use super::error::NbdError;
 use super::protocol::error;
+use crate::guard::Guard;
 use crate::sys;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What memory is allocated in.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -32,25 +34,43 @@ pub enum Store {
 
 /// The part of a real drive or file that is served.
 pub struct Region {
-    file: File,
+    file: Arc<File>,
     /// Where the export begins on it.
     base_bytes: u64,
     /// How much may still be written.
     writes_left_bytes: Option<u64>,
+    /// What stands before each write, if there may be any.
+    guard: Option<Guard>,
 }
 
 impl Region {
     /// The part from `base_bytes` on, of which so many bytes may be written.
-    pub(crate) fn new(file: File, base_bytes: u64, writes_left_bytes: Option<u64>) -> Self {
-        Self { file, base_bytes, writes_left_bytes }
+    pub(crate) fn new(
+        file: Arc<File>,
+        base_bytes: u64,
+        writes_left_bytes: Option<u64>,
+        guard: Option<Guard>,
+    ) -> Self {
+        Self { file, base_bytes, writes_left_bytes, guard }
+    }
+
+    /// Where something of that length goes that loses what is there, if it may.
+    fn pass(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<u64, u32> {
+        let at = self.base_bytes + offset_bytes;
+        if let Some(guard) = &mut self.guard {
+            let span = at..at + len_bytes;
+            guard.pass(sys::monotonic_now(), &span).map_err(|_| error::PERM)?;
+        }
+        Ok(at)
     }
 
     /// Where a write of that length goes, if it may.
     fn admit(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<u64, u32> {
+        let at = self.pass(offset_bytes, len_bytes)?;
         if let Some(left) = &mut self.writes_left_bytes {
             *left = left.checked_sub(len_bytes).ok_or(error::NOSPC)?;
         }
-        Ok(self.base_bytes + offset_bytes)
+        Ok(at)
     }
 }
 
@@ -198,7 +218,8 @@ impl Store {
     pub(crate) fn file(&self) -> Option<&File> {
         match self {
             Self::Nothing | Self::Memory(_) => None,
-            Self::File(file) | Self::Region(Region { file, .. }) => Some(file),
+            Self::File(file) => Some(file),
+            Self::Region(Region { file, .. }) => Some(file),
         }
     }
 
@@ -221,7 +242,7 @@ impl Store {
             Self::File(file) => zero_file(file, offset_bytes, len_bytes),
             // Zeros that are written count as all else; giving room back writes nothing.
             Self::Region(region) => {
-                let at = region.base_bytes + offset_bytes;
+                let at = region.pass(offset_bytes, len_bytes)?;
                 if sys::punch_hole(&region.file, at, len_bytes).is_ok() {
                     return Ok(());
                 }
@@ -234,15 +255,17 @@ impl Store {
     /// Bytes of memory or of the disk that the data take.
     #[must_use]
     pub fn stored_bytes(&self) -> u64 {
-        use std::os::unix::fs::MetadataExt;
         match self {
             Self::Nothing => 0,
             Self::Memory(memory) => (memory.chunks.len() * CHUNK_BYTES) as u64,
-            Self::File(file) | Self::Region(Region { file, .. }) => {
-                file.metadata().map_or(0, |stat| stat.blocks() * 512)
-            }
+            Self::File(file) => allocated_bytes(file),
+            Self::Region(Region { file, .. }) => allocated_bytes(file),
         }
     }
+}
+
+fn allocated_bytes(file: &File) -> u64 {
+    file.metadata().map_or(0, |stat| stat.blocks() * 512)
 }
 
 /// Punches a hole, or writes zeros where the file system has no holes.

@@ -1,9 +1,12 @@
 //! Check 5: the first and the last mebibyte and a random sample are zero, or ours.
+//!
+//! It is the early refusal, before anything is measured. What it misses is met before it is
+//! overwritten ([`crate::vetted`]).
 
 use super::refusal::Refusal;
 use crate::buffer::BufferPool;
-use crate::consent::first_foreign_sector;
 use crate::open::Opened;
+use crate::vetted::first_foreign_sector;
 use ssdscope_io::SECTOR_BYTES;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -11,15 +14,19 @@ use std::os::unix::fs::FileExt;
 
 const EDGE_BYTES: u64 = 1 << 20;
 const SAMPLE_BYTES: u64 = 4096;
-/// On the whole device, and as many in the window, which is what would be lost.
+/// On the whole target, and as many in the window, which is what would be lost.
 const SAMPLES: u64 = 64;
+/// What is no larger than this is looked at whole: it takes no longer than the sample.
+const LOOKED_AT_WHOLE_BYTES: u64 = 16 << 20;
 
-/// `window`: what would be written, where that is known.
-pub(super) fn check(opened: &Opened, window: Option<&Range<u64>>) -> Result<(), Refusal> {
+/// `window`: what would be written.
+pub(super) fn check(opened: &Opened, window: &Range<u64>) -> Result<(), Refusal> {
     let end = opened.capacity_bytes();
     let mut spans = vec![(0, EDGE_BYTES.min(end)), (end.saturating_sub(EDGE_BYTES), end)];
-    let whole = 0..end;
-    for span in [Some(&whole), window].into_iter().flatten() {
+    if window.end - window.start <= LOOKED_AT_WHOLE_BYTES {
+        spans.extend(pieces(window));
+    }
+    for span in [&(0..end), window] {
         spans.extend(samples(span));
     }
     let mut buffer = BufferPool::default().take(EDGE_BYTES as usize, |_| {});
@@ -34,6 +41,12 @@ pub(super) fn check(opened: &Opened, window: Option<&Range<u64>>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// All of a span, in pieces of what the buffer holds.
+fn pieces(span: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+    let end = span.end;
+    span.clone().step_by(EDGE_BYTES as usize).map(move |from| (from, (from + EDGE_BYTES).min(end)))
 }
 
 fn samples(span: &Range<u64>) -> Vec<(u64, u64)> {

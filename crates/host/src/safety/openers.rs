@@ -1,14 +1,15 @@
-//! Check 6: no other process has the device open, as far as this user may look; nor its disk,
-//! nor a partition of it, which share its blocks.
+//! Check 6: no other process has the target open, or a relative of it, as far as this user may
+//! look: by descriptor (`/proc/*/fd`) or by mapping (`/proc/*/maps`), whatever the name.
 //!
 //! udev looks at a device for a moment after somebody has closed it: who is gone soon does
 //! not count.
 
 use super::refusal::Refusal;
-use crate::sysfs::{SysBlock, device_numbers};
+use super::stack::Stack;
+use crate::sysfs::device_numbers;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File, Metadata};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,73 +17,152 @@ use std::time::Duration;
 const LOOKS: u32 = 10;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-pub(super) fn check(block: &SysBlock) -> Result<(), Refusal> {
-    let mut openers = of(block);
+/// Looks until nobody has it open, and gives up after half a second.
+pub(super) fn check(look: impl Fn() -> Vec<String>) -> Result<(), Refusal> {
+    let mut openers = look();
     for _ in 1..LOOKS {
         if openers.is_empty() {
             return Ok(());
         }
         std::thread::sleep(BETWEEN_LOOKS);
-        openers = of(block);
+        openers = look();
     }
     if openers.is_empty() { Ok(()) } else { Err(Refusal::OpenElsewhere(openers)) }
 }
 
-/// Which other processes have blocks of the device open, and by which name if by another.
-pub(super) fn of(block: &SysBlock) -> Vec<String> {
-    let sharing: BTreeMap<_, _> = [block.clone(), block.whole()]
-        .into_iter()
-        .chain(block.partitions())
-        .map(|device| (device.numbers(), device.name()))
+/// Which other processes have a device open, or what shares its blocks, and by which name if by
+/// another.
+pub(super) fn of(stack: &Stack) -> Vec<String> {
+    let devices: BTreeMap<_, _> = stack
+        .beside
+        .iter()
+        .map(|(numbers, device)| (numbers.clone(), stack.name_of(device)))
         .collect();
-    openers(Path::new("/proc"), &sharing, &block.name())
+    openers(
+        Path::new("/proc"),
+        &Wanted { devices, files: named_files(stack) },
+        &stack.target.name(),
+    )
 }
 
-/// Which other processes have a file open for writing.
-pub(crate) fn writing(file: &fs::Metadata) -> Vec<String> {
-    let same = |stat: &fs::Metadata| (stat.dev(), stat.ino()) == (file.dev(), file.ino());
-    let writes = |process: &Path| {
-        open_files(process)
-            .filter(|(_, stat)| same(stat))
-            .any(|(descriptor, _)| is_for_writing(&process.join("fdinfo").join(descriptor)))
-    };
-    other_processes(Path::new("/proc"))
-        .filter(|(_, path)| writes(path))
-        .map(|(process, path)| format!("process {process} ({})", command(&path)))
-        .collect()
+fn named_files(stack: &Stack) -> Vec<FileIdentity> {
+    let name = "the file beneath";
+    let file = |&(device, inode)| FileIdentity { devices: vec![device], inode, name: name.into() };
+    stack.files.iter().map(file).collect()
 }
 
-/// Whether a descriptor is, by what the kernel says of its flags, in octal.
-fn is_for_writing(about: &Path) -> bool {
-    let text = fs::read_to_string(about).unwrap_or_default();
-    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|flags| libc::c_int::from_str_radix(flags.trim(), 8).ok());
-    flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+/// Which other processes have a file open or mapped.
+pub(crate) fn of_file(file: &File) -> Vec<String> {
+    let Ok(identity) = FileIdentity::of(file) else { return Vec::new() };
+    let wanted = Wanted { devices: BTreeMap::new(), files: vec![identity] };
+    openers(Path::new("/proc"), &wanted, "")
 }
 
-fn openers(processes: &Path, sharing: &BTreeMap<String, String>, name: &str) -> Vec<String> {
+/// Who locks a file by the kernel's table, which holds leases, too, and hides the processes of
+/// other namespaces.
+pub(crate) fn lockers(file: &File) -> Vec<String> {
+    let Ok(identity) = FileIdentity::of(file) else { return Vec::new() };
+    let table = fs::read_to_string("/proc/locks").unwrap_or_default();
+    let own = std::process::id();
+    let others = table.lines().filter_map(|line| locker(line, &identity));
+    let others: BTreeSet<_> = others.filter(|&process| process != Some(own)).collect();
+    others.into_iter().map(|process| process.map_or("a process".to_owned(), described)).collect()
+}
+
+/// The process of a line of `/proc/locks`, if it is about the file: none for a lock that belongs
+/// to a descriptor. `1: POSIX  ADVISORY  WRITE 4711 fe:00:12345 0 EOF`.
+fn locker(line: &str, file: &FileIdentity) -> Option<Option<u32>> {
+    let fields: Vec<_> = line.split_whitespace().filter(|&field| field != "->").collect();
+    let mut place = fields.get(5)?.split(':');
+    let mut hexadecimal = || u32::from_str_radix(place.next()?, 16).ok();
+    let device = libc::makedev(hexadecimal()?, hexadecimal()?);
+    let inode: u64 = fields.get(5)?.rsplit(':').next()?.parse().ok()?;
+    let is_it = inode == file.inode && file.devices.contains(&device);
+    is_it.then(|| fields[4].parse().ok().filter(|&process| process > 0))
+}
+
+/// A file, however it is reached.
+struct FileIdentity {
+    /// Its file system's device as `stat` and as mappings have it: btrfs shows each another.
+    devices: Vec<u64>,
+    inode: u64,
+    /// What it is called in messages; nothing for the target itself.
+    name: String,
+}
+
+impl FileIdentity {
+    fn of(file: &File) -> std::io::Result<Self> {
+        let stat = file.metadata()?;
+        let devices = [Some(stat.dev()), mount_device(file)].into_iter().flatten().collect();
+        Ok(Self { devices, inode: stat.ino(), name: String::new() })
+    }
+
+    fn is(&self, stat: &Metadata) -> bool {
+        self.inode == stat.ino() && self.devices.contains(&stat.dev())
+    }
+}
+
+/// The device of a file's mount by the table of mounts.
+fn mount_device(file: &File) -> Option<u64> {
+    let about = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
+    let mount = about.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().to_owned();
+    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let line = table.lines().find(|line| line.split(' ').next() == Some(mount.as_str()))?;
+    let (major, minor) = line.split(' ').nth(2)?.split_once(':')?;
+    Some(libc::makedev(major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// What is looked for.
+struct Wanted {
+    /// Names of devices, by number.
+    devices: BTreeMap<String, String>,
+    files: Vec<FileIdentity>,
+}
+
+impl Wanted {
+    /// What of it this is, by name.
+    fn name_of(&self, stat: &Metadata) -> Option<String> {
+        if stat.file_type().is_block_device() {
+            let (major, minor) = device_numbers(stat.rdev());
+            return self.devices.get(&format!("{major}:{minor}")).cloned();
+        }
+        self.files.iter().find(|file| file.is(stat)).map(|file| file.name.clone())
+    }
+
+    /// What of it a line of `/proc/*/maps` is of.
+    fn mapped(&self, line: &str) -> Option<String> {
+        let mut fields = line.split_whitespace().skip(3);
+        let (major, minor) = fields.next()?.split_once(':')?;
+        let number = |text| u32::from_str_radix(text, 16).ok();
+        let device = libc::makedev(number(major)?, number(minor)?);
+        let inode: u64 = fields.next()?.parse().ok()?;
+        let file = |file: &&FileIdentity| file.inode == inode && file.devices.contains(&device);
+        self.files.iter().find(file).map(|file| file.name.clone())
+    }
+}
+
+fn openers(processes: &Path, wanted: &Wanted, name: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     for (process, path) in other_processes(processes) {
-        let opened = opened_by(&path, sharing);
-        found.extend(opened.into_iter().map(|device| (process, device)));
+        found.extend(opened_by(&path, wanted).into_iter().map(|what| (process, what)));
     }
-    let in_words = |(process, device): (u32, String)| {
-        let command = command(&processes.join(process.to_string()));
-        let by = if device == name { String::new() } else { format!(" as {device}") };
-        format!("process {process} ({command}){by}")
+    let in_words = |(process, what): (u32, String)| {
+        let by = if what == name { String::new() } else { format!(" as {what}") };
+        format!("{}{by}", described(process))
     };
     found.into_iter().map(in_words).collect()
 }
 
-/// The names of the devices that a process has open.
-fn opened_by(process: &Path, sharing: &BTreeMap<String, String>) -> Vec<String> {
-    open_files(process)
-        .filter(|(_, stat)| stat.file_type().is_block_device())
-        .filter_map(|(_, stat)| {
-            let (major, minor) = device_numbers(stat.rdev());
-            sharing.get(&format!("{major}:{minor}")).cloned()
-        })
-        .collect()
+/// What of the wanted a process has open or mapped, by name.
+fn opened_by(process: &Path, wanted: &Wanted) -> Vec<String> {
+    let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    let open = links.filter_map(|link| wanted.name_of(&fs::metadata(link.path()).ok()?));
+    let mappings = if wanted.files.is_empty() {
+        String::new()
+    } else {
+        fs::read_to_string(process.join("maps")).unwrap_or_default()
+    };
+    open.chain(mappings.lines().filter_map(|line| wanted.mapped(line))).collect()
 }
 
 /// All processes but this one, with their folders.
@@ -94,13 +174,39 @@ fn other_processes(processes: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
     })
 }
 
-/// What a process has open, as far as this user may look: descriptors, and what they lead to.
-fn open_files(process: &Path) -> impl Iterator<Item = (OsString, fs::Metadata)> {
-    let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    links.filter_map(|link| Some((link.file_name(), fs::metadata(link.path()).ok()?)))
+fn described(process: u32) -> String {
+    let name = fs::read_to_string(format!("/proc/{process}/comm"));
+    let name = name.map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned());
+    format!("process {process} ({name})")
 }
 
-fn command(process: &Path) -> String {
-    fs::read_to_string(process.join("comm"))
-        .map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity() -> FileIdentity {
+        FileIdentity { devices: vec![libc::makedev(0xfe, 0)], inode: 12345, name: String::new() }
+    }
+
+    #[test]
+    fn locks_and_leases_are_read_off_the_kernels_table() {
+        let process = |line| locker(line, &identity());
+        assert_eq!(process("1: POSIX  ADVISORY  WRITE 4711 fe:00:12345 0 EOF"), Some(Some(4711)));
+        assert_eq!(process("2: -> FLOCK  ADVISORY  READ 8 fe:00:12345 0 EOF"), Some(Some(8)));
+        assert_eq!(process("3: OFDLCK ADVISORY  READ -1 fe:00:12345 0 9"), Some(None));
+        assert_eq!(process("4: LEASE  ACTIVE    READ 3 fe:00:12345 0 EOF"), Some(Some(3)));
+        assert_eq!(process("5: POSIX  ADVISORY  WRITE 4711 fe:01:12345 0 EOF"), None);
+        assert_eq!(process("6: POSIX  ADVISORY  WRITE 4711 fe:00:1234 0 EOF"), None);
+        assert_eq!(process("a line of tomorrow"), None);
+    }
+
+    #[test]
+    fn mappings_are_found_by_inode() {
+        let wanted = Wanted { devices: BTreeMap::new(), files: vec![identity()] };
+        let mapped = |line| wanted.mapped(line).is_some();
+        assert!(mapped("7f00-7f01 rw-s 00000000 fe:00 12345    /a/name (deleted)"));
+        assert!(!mapped("7f00-7f01 rw-s 00000000 fe:00 12346    /a/name"));
+        assert!(!mapped("7f00-7f01 rw-p 00000000 00:00 0"));
+        assert!(!mapped("ffff-ffff --xp 00000000 00:00 0    [vsyscall]"));
+    }
 }

@@ -21,9 +21,35 @@ pub enum Refusal {
     /// Mounts, swap, devices on top.
     #[error("is in use: {}", .0.join("; "))]
     InUse(Vec<String>),
-    /// `O_EXCL` failed; and which processes have it open.
-    #[error("is in use by the kernel, which does not give it to anybody alone{}", also_open(.0))]
-    Claimed(Vec<String>),
+    /// What a device is made of cannot be asked; which one, and why not.
+    #[error("cannot be checked: the kernel does not say what is attached to {0}")]
+    Unasked(String),
+    /// `O_EXCL` failed.
+    #[error(
+        "{} in use: the kernel does not give it to anybody alone{}",
+        device.as_ref().map_or("is".to_owned(), |name| format!("shares its blocks with {name}, which is")),
+        also_open(openers)
+    )]
+    Claimed {
+        /// Which device, if it is not the target itself.
+        device: Option<String>,
+        /// Which processes have it open, as far as this user may look.
+        openers: Vec<String>,
+    },
+    /// The file is that of loop devices.
+    #[error("is the file behind {}", .0.join(", "))]
+    Attached(Vec<String>),
+    /// Somebody holds a lock on the file, or a lease.
+    #[error("is locked by {}", .0.join(", "))]
+    Locked(Vec<String>),
+    /// Somebody holds a lease, which opening the file would break.
+    #[error("is in use: somebody holds a lease on it")]
+    Leased,
+    /// The kernel says that somebody has the file open, and not who.
+    #[error(
+        "is in use: somebody has it open, whom this user cannot see (the kernel gives no lease)"
+    )]
+    NotAlone,
     /// The library that knows signatures is missing.
     #[error("libblkid cannot be used ({0}), so nobody can say what the device carries")]
     NoLibrary(String),
@@ -36,6 +62,14 @@ pub enum Refusal {
     /// Data without a signature.
     #[error("holds data that ssdscope did not write (found at byte {0})")]
     HoldsData(u64),
+    /// A token of former versions, which may name more than one device.
+    #[error("the token {given:?} may name another device, too; this one's is {own:?}")]
+    OldToken {
+        /// As the user typed it.
+        given: String,
+        /// What it must be.
+        own: String,
+    },
     /// Somebody else has it open.
     #[error("is open in {}", .0.join(", "))]
     OpenElsewhere(Vec<String>),
@@ -87,8 +121,13 @@ impl Refusal {
             Self::Zoned(_) | Self::Unknown => "it can be read: leave out --destroy-data".into(),
             Self::ReadOnly => format!("blockdev --setrw {path} makes it writable, if it can be"),
             Self::InUse(_) => "unmount it, swapoff, or stop what is on top of it".into(),
-            Self::Claimed(openers) if openers.is_empty() => {
-                format!("lsblk {path} shows what is on top of it; stop that first")
+            Self::Claimed { openers, .. } if openers.is_empty() => format!(
+                "lsblk {path} shows what is on top of it; a mount may be that of a container"
+            ),
+            Self::Unasked(_) => "run it as root, who may ask".into(),
+            Self::Attached(_) => "losetup --detach it first, or write to the device".into(),
+            Self::Leased | Self::NotAlone => {
+                "lsof, as root, may show who; loop devices and containers count, too".into()
             }
             Self::NoLibrary(_) => {
                 "install it: on Debian and Ubuntu the package is libblkid1, on Fedora libblkid"
@@ -99,12 +138,12 @@ impl Refusal {
                  (a disk's partitions first)"
             ),
             Self::HoldsData(_) => "add --overwrite-existing to lose the data".into(),
-            Self::Claimed(_) | Self::OpenElsewhere(_) => {
+            Self::Claimed { .. } | Self::OpenElsewhere(_) | Self::Locked(_) => {
                 "wait until that process is done, or end it".into()
             }
             Self::NoIdentity => "only drives that say who they are can be written".into(),
-            Self::WrongToken(_) => {
-                format!("ssdscope doctor --identify {path} prints the token")
+            Self::WrongToken(_) | Self::OldToken { .. } => {
+                format!("ssdscope doctor --identify {path} prints the token, and what it names")
             }
             Self::OutsideDevice { .. } | Self::OffGrid(_) | Self::TooSmall(_) => {
                 "--offset and --size choose the window; without them it is the last quarter".into()
@@ -115,16 +154,10 @@ impl Refusal {
         Some(hint)
     }
 
-    /// Whether asking differently helps, as opposed to another state of the machine.
+    /// Whether it is a refusal, as opposed to a machine that fails.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        match self {
-            Self::Claimed(openers) => openers.is_empty(),
-            Self::Unreadable(_) | Self::NoLibrary(_) | Self::OpenElsewhere(_) | Self::Hot(_) => {
-                false
-            }
-            _ => true,
-        }
+        !matches!(self, Self::Unreadable(_))
     }
 }
 

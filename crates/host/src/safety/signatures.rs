@@ -3,15 +3,14 @@
 
 use super::blkid::Library;
 use super::refusal::Refusal;
-use crate::open::Opened;
 use crate::sys;
 use crate::sysfs::SysBlock;
+use std::fs::File;
 
-pub(super) fn check(opened: &Opened, block: &SysBlock) -> Result<(), Refusal> {
+pub(super) fn check(file: &File, block: &SysBlock) -> Result<(), Refusal> {
     let library = Library::load().map_err(Refusal::NoLibrary)?;
     // The library reads odd lengths into memory of its own, which direct I/O refuses.
-    let plain =
-        sys::reopen(&opened.file, false).map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    let plain = sys::reopen(file, false).map_err(|error| Refusal::Unreadable(error.to_string()))?;
     let mut found = library.signatures(&plain, 0, 0).map_err(Refusal::Unreadable)?;
     for part in block.partitions() {
         let (Some(start_bytes), Some(size_bytes)) = (part.start_bytes(), part.size_bytes()) else {

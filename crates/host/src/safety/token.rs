@@ -2,41 +2,87 @@
 //!
 //! | device | token |
 //! |---|---|
-//! | disk | `SERIAL:` and the last four of its serial number |
-//! | disk without one | `WWN:` and the last four of its world wide name |
+//! | SATA disk, virtio disk | `SERIAL:` and the last four of its serial number |
+//! | NVMe namespace | the same, and `-n` and its number, as a controller may have several |
+//! | SCSI unit | the same, and `-lun` and its number, as an array may have several |
+//! | disk without a serial | `WWN:` and its world wide name |
 //! | loop device | `LOOP:` and the name of the file behind it |
 //! | device-mapper volume, md array | `DM:` and its name, `MD:` and the last four of its UUID |
 //! | partition | its disk's, and `-part` and its number |
 //!
-//! What says none of this (zram, a kernel nbd) has no token and is never written.
+//! If another device of the machine has the same token, both have a longer one: `WWN:`, or all of
+//! the serial number or the UUID. (A loop device is named by its file, as a file is.) What says
+//! none of this (zram, a kernel nbd) has no token and is never written.
 
 use super::refusal::Refusal;
 use crate::sysfs::SysBlock;
 use ssdscope_io::shown::Shown;
 use std::path::Path;
 
-/// The token of a block device; `None` where nothing identifies it.
+/// The token of a block device; `None` where nothing tells it from others.
 pub(crate) fn of(block: &SysBlock) -> Option<String> {
-    let whole = of_whole(&block.whole())?;
-    Some(match block.partition_number() {
-        Some(number) => format!("{whole}-part{number}"),
-        None => whole,
-    })
+    let others = others_than(block);
+    let is_its_own = |token: &String| {
+        token.starts_with("LOOP:") || others.iter().all(|other| !tokens(other).contains(token))
+    };
+    let whole = tokens(&block.whole()).into_iter().find(is_its_own)?;
+    Some(with_partition(block, whole))
 }
 
-fn of_whole(block: &SysBlock) -> Option<String> {
-    if let Some(backing) = block.backing_file() {
-        let name = Shown(Path::new(Path::new(&backing).file_name()?)).to_string();
-        return Some(format!("LOOP:{name}"));
+/// All other devices; other paths to the same one are none.
+fn others_than(block: &SysBlock) -> Vec<SysBlock> {
+    let (own, wwn) = (block.whole().numbers(), block.wwn());
+    let is_other =
+        |other: &SysBlock| other.numbers() != own && (wwn.is_none() || other.wwn() != wwn);
+    SysBlock::all().into_iter().filter(is_other).collect()
+}
+
+fn with_partition(block: &SysBlock, whole: String) -> String {
+    match block.partition_number() {
+        Some(number) => format!("{whole}-part{number}"),
+        None => whole,
     }
-    if let Some(name) = block.mapper_name() {
-        return Some(format!("DM:{name}"));
+}
+
+/// What could name a whole device, the shortest first.
+fn tokens(whole: &SysBlock) -> Vec<String> {
+    if let Some(backing) = whole.backing_name() {
+        let name = backing.file_name().map(|name| format!("LOOP:{}", Shown(Path::new(name))));
+        return name.into_iter().collect();
     }
-    if let Some(array) = block.array_uuid() {
-        return Some(format!("MD:{}", last_four(&array)));
+    if let Some(name) = whole.mapper_name() {
+        return vec![format!("DM:{name}")];
     }
-    let serial = block.serial().map(|serial| format!("SERIAL:{}", last_four(&serial)));
-    serial.or_else(|| Some(format!("WWN:{}", last_four(&block.wwn()?))))
+    if let Some(array) = whole.array_uuid() {
+        return vec![format!("MD:{}", last_four(&array)), format!("MD:{array}")];
+    }
+    let unit = unit(whole);
+    let wwn = whole.wwn().map(|name| format!("WWN:{name}"));
+    let Some(serial) = whole.serial() else { return wwn.into_iter().collect() };
+    let short = format!("SERIAL:{}{unit}", last_four(&serial));
+    [short].into_iter().chain(wwn).chain([format!("SERIAL:{serial}{unit}")]).collect()
+}
+
+/// Which of several a controller or an array has under one serial number.
+fn unit(whole: &SysBlock) -> String {
+    if let Some(namespace) = whole.namespace() {
+        return format!("-n{namespace}");
+    }
+    match whole.lun().filter(|_| !whole.is_ata()) {
+        Some(lun) => format!("-lun{lun}"),
+        None => String::new(),
+    }
+}
+
+/// What former versions took for the token.
+fn old(block: &SysBlock) -> Option<String> {
+    let whole = block.whole();
+    let short = match (whole.serial(), whole.wwn()) {
+        (Some(serial), _) => format!("SERIAL:{}", last_four(&serial)),
+        (None, Some(wwn)) => format!("WWN:{}", last_four(&wwn)),
+        (None, None) => return None,
+    };
+    Some(with_partition(block, short))
 }
 
 fn last_four(name: &str) -> String {
@@ -45,11 +91,15 @@ fn last_four(name: &str) -> String {
 }
 
 pub(super) fn check(block: &SysBlock, given: &str) -> Result<(), Refusal> {
-    match of(block) {
-        None => Err(Refusal::NoIdentity),
-        Some(own) if own == given => Ok(()),
-        Some(_) => Err(Refusal::WrongToken(given.to_owned())),
+    let own = of(block).ok_or(Refusal::NoIdentity)?;
+    if own == given {
+        return Ok(());
     }
+    let shorter = tokens(&block.whole()).into_iter().map(|token| with_partition(block, token));
+    if shorter.chain(old(block)).any(|token| token == given) {
+        return Err(Refusal::OldToken { given: given.to_owned(), own });
+    }
+    Err(Refusal::WrongToken(given.to_owned()))
 }
 
 #[cfg(test)]

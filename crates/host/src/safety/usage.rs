@@ -1,104 +1,72 @@
-//! Check 2: not read-only; nothing mounted, swapped to or stacked on the device, or on
-//! anything that shares its blocks.
+//! Check 2: not read-only; nothing mounted, swapped to or stacked on the device, or on anything
+//! that shares its blocks ([`super::stack`]).
 //!
-//! That is: the whole disk, all its partitions, the devices on top of them (holders), the
-//! devices beneath (slaves, and what a loop device is made of), and so on from each.
-//! Devices are compared by number, because a device has many names.
+//! The tables of mounts and swaps are this namespace's and name things by path: they make the
+//! better message. What guards is [`super::claim`], which asks the kernel itself.
 
 use super::refusal::Refusal;
+use super::stack::{Attachments, Stack};
 use crate::sys;
 use crate::sysfs::{SysBlock, device_numbers};
-use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
 
-pub(super) fn check_read_only(path: &Path, block: &SysBlock) -> Result<(), Refusal> {
-    let asked = fs::File::open(path).and_then(|file| sys::is_read_only(&file));
-    if block.is_read_only() || asked.unwrap_or(false) { Err(Refusal::ReadOnly) } else { Ok(()) }
+pub(super) fn check_read_only(block: &SysBlock, file: Option<&File>) -> Result<(), Refusal> {
+    let asked = file.is_some_and(|file| sys::is_read_only(file).unwrap_or(false));
+    if block.is_read_only() || asked { Err(Refusal::ReadOnly) } else { Ok(()) }
 }
 
-pub(super) fn check(block: &SysBlock) -> Result<(), Refusal> {
-    let users = users(block);
-    if users.is_empty() { Ok(()) } else { Err(Refusal::InUse(users)) }
+pub(super) fn check(stack: &Stack) -> Result<(), Refusal> {
+    let attachments = Attachments::of_this_machine();
+    let users = users_and(stack, &attachments);
+    if !users.is_empty() {
+        return Err(Refusal::InUse(users));
+    }
+    match attachments.unasked.first() {
+        Some(loop_device) => Err(Refusal::Unasked(loop_device.clone())),
+        None => Ok(()),
+    }
 }
 
 /// Who uses the device or anything that shares its blocks.
-pub(crate) fn users(block: &SysBlock) -> Vec<String> {
+pub(crate) fn users(stack: &Stack) -> Vec<String> {
+    users_and(stack, &Attachments::of_this_machine())
+}
+
+fn users_and(stack: &Stack, attachments: &Attachments) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let swaps = swap_numbers();
     let mut users = Vec::new();
-    for relative in relatives(block).values() {
-        let (name, numbers) = (relative.name(), relative.numbers());
+    for device in with_what_is_on_top(stack) {
+        let (name, numbers) = (stack.name_of(&device), device.numbers());
         let points = points_in(&mounts, &numbers, &source_numbers);
         users.extend(points.into_iter().map(|at| format!("{name} is mounted at {at}")));
         if swaps.contains(&numbers) {
             users.push(format!("{name} is swap space"));
         }
-        let holders = relative.holders().into_iter().map(|holder| holder.name());
+        let holders = stack.foreign_holders(&device).into_iter().map(|holder| holder.name());
         users.extend(holders.map(|holder| format!("{name} is held by {holder}")));
     }
-    users.extend(loops_on(block).into_iter().map(|other| format!("{other} is attached to it")));
+    let loops = attachments.on_stack(stack).into_iter();
+    users.extend(loops.map(|other| format!("{other} is attached to it")));
     users
 }
 
-/// The device, its disk with all partitions, and what lies above and beneath, by number.
-fn relatives(block: &SysBlock) -> BTreeMap<String, SysBlock> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![block.whole()];
+/// All relatives, and what is made of them, which may be mounted.
+fn with_what_is_on_top(stack: &Stack) -> Vec<SysBlock> {
+    let mut found = stack.beside.clone();
+    let mut open: Vec<_> =
+        stack.beside.values().flat_map(|device| stack.foreign_holders(device)).collect();
     while let Some(next) = open.pop() {
         if found.contains_key(&next.numbers()) {
             continue;
         }
-        for part in next.partitions().into_iter().chain([next.clone()]) {
+        for part in next.partitions().into_iter().chain([next]) {
             open.extend(part.holders());
             found.insert(part.numbers(), part);
         }
-        open.extend(next.slaves().iter().map(SysBlock::whole));
-        open.extend(backing_block(&next).iter().map(SysBlock::whole));
     }
-    found
-}
-
-/// The block device that a loop device is made of, if it is one.
-fn backing_block(block: &SysBlock) -> Option<SysBlock> {
-    let stat = fs::metadata(block.backing_file()?).ok()?;
-    stat.file_type().is_block_device().then(|| SysBlock::find(stat.rdev()))?
-}
-
-/// Other loop devices that are made of this device, or of the file that it is made of.
-fn loops_on(block: &SysBlock) -> Vec<String> {
-    let whole = block.whole();
-    let own_file = whole.backing_file().and_then(|file| file_id(Path::new(&file)));
-    let on_it = |other: &SysBlock| {
-        let Some(stat) = other.backing_file().and_then(|file| fs::metadata(file).ok()) else {
-            return false;
-        };
-        if stat.file_type().is_block_device() {
-            let beneath = SysBlock::find(stat.rdev());
-            return beneath.is_some_and(|beneath| beneath.whole().numbers() == whole.numbers());
-        }
-        own_file == Some((stat.dev(), stat.ino()))
-    };
-    let others = SysBlock::all_loops().into_iter();
-    others
-        .filter(|other| other.numbers() != whole.numbers() && on_it(other))
-        .map(|other| other.name())
-        .collect()
-}
-
-/// The loop devices that are made of this regular file.
-pub(crate) fn loops_of_file(path: &Path) -> Vec<String> {
-    let own = file_id(path);
-    let same = |block: &SysBlock| {
-        own.is_some() && block.backing_file().and_then(|file| file_id(Path::new(&file))) == own
-    };
-    SysBlock::all_loops().into_iter().filter(same).map(|block| block.name()).collect()
-}
-
-fn file_id(path: &Path) -> Option<(u64, u64)> {
-    let stat = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((stat.dev(), stat.ino()))
+    found.into_values().collect()
 }
 
 /// The number of the block device that a path names, as `major:minor`.
@@ -159,9 +127,9 @@ mod tests {
     }
 
     /// No device-mapper needed: what the kernel would show of a disk with a volume on its first
-    /// partition.
+    /// partition. The volume itself may be written, as far as this check goes.
     #[test]
-    fn what_is_on_top_of_a_partition_uses_the_disk() {
+    fn what_is_on_top_uses_the_disk_and_the_way_up_to_the_target_does_not() {
         let root = std::env::temp_dir().join(format!("ssdscope-usage-{}", std::process::id()));
         let folder = |name: &str| {
             fs::create_dir_all(root.join(name)).expect("the temporary folder is writable");
@@ -179,12 +147,19 @@ mod tests {
         std::os::unix::fs::symlink(&volume, holders.join("dm-0")).expect("a link");
         std::os::unix::fs::symlink(&part, slaves.join("sdx1")).expect("a link");
 
-        for device in [&disk, &part, &volume] {
+        for device in [&disk, &part] {
             let block = SysBlock::at(device).expect("a folder");
-            assert_eq!(relatives(&block).len(), 3, "from {}", device.display());
-            let Err(Refusal::InUse(users)) = check(&block) else { panic!("a holder") };
-            assert_eq!(users, ["sdx1 is held by dm-0"]);
+            let stack = Stack::of(&block).expect("nothing needs asking");
+            assert_eq!(users(&stack), ["sdx1 is held by dm-0"], "from {}", device.display());
         }
+        // Of the volume itself, what is beneath is held by nobody else.
+        let stack = Stack::of(&SysBlock::at(&volume).expect("a folder")).expect("as above");
+        assert_eq!(stack.beside.len(), 3);
+        assert_eq!(users(&stack), [""; 0]);
+        let sibling = folder("dm-1");
+        write("dm-1/dev", "4095:3");
+        std::os::unix::fs::symlink(&sibling, holders.join("dm-1")).expect("a link");
+        assert_eq!(users(&stack), ["sdx1 is held by dm-1"]);
         fs::remove_dir_all(root).expect("ours");
     }
 }

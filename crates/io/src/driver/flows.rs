@@ -4,7 +4,7 @@
 use super::session::{FlowOfRun, Goals, Session};
 use super::source::{Next, Planned, Source};
 use super::synthetic::Jobs;
-use super::{Failure, RunError, RunObserver, turns};
+use super::{Failure, RunError, RunObserver, ahead, turns};
 use crate::arrivals::Arrival;
 use crate::device::Device;
 use crate::flow::{FlowPlan, Flows};
@@ -38,6 +38,7 @@ pub fn run_flows(
         ..Goals::until_the_end(total_from)
     };
     let mut session = Session::new(device, observer, goals)?;
+    session.expect_writes(|| ahead::of_plans(plans.iter().map(|flow| &flow.plan)))?;
     session.tell_flows(plans.iter().zip(from).map(|(flow, from)| FlowOfRun::new(flow, from)));
     if in_turn {
         let reason = turns::drive(&mut session, &plans);

@@ -1,5 +1,6 @@
 //! Explicit requests as a source: what a probe wants asked, in its own order.
 
+use super::ahead;
 use super::closed::{self, Slots};
 use super::open;
 use super::session::{Goals, Session};
@@ -10,6 +11,7 @@ use crate::request::{Op, Request};
 use crate::summary::{LatencyFrom, RunSummary, StopReason};
 use crate::units::{Bytes, Lba, Nanos, SECTOR_BYTES};
 use crate::workload::LONGEST_SPAN;
+use std::ops::Range;
 
 /// Requests in columns of equal length.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,12 @@ impl RequestList<'_> {
         let lba = Lba(offset_bytes / SECTOR_BYTES);
         let fua = self.ops[index] == WRITE_FUA;
         Some(Request { fua, ..Request::new(index as u64, op, lba, sectors) })
+    }
+
+    /// The bytes that the requests write, discard or zero.
+    fn lost(&self) -> Vec<Range<u64>> {
+        let requests = (0..self.ops.len()).filter_map(|index| self.request(index));
+        ahead::of_requests(requests.map(|each| (each.op, each.lba, each.sectors))).collect()
     }
 
     fn pause_ns(&self, index: usize) -> u64 {
@@ -123,6 +131,7 @@ pub fn run_list(
     let requests = Some(list.ops.len() as u64);
     let goals = Goals { requests, gives_up: false, ..Goals::until_the_end(latency_from) };
     let mut session = Session::new(device, observer, goals)?;
+    session.expect_writes(|| list.lost())?;
     let mut source = Listed { list, next: 0, end: 0, start: session.now() };
     let mut reason = StopReason::End;
     while source.next < list.ops.len() && session.stopped().is_none() {

@@ -4,6 +4,7 @@
 //!
 //! * `source`: what the loops ask for the next request, and when it is due;
 //! * `session`: one run against one device: submitting, waiting, adding up, stopping;
+//! * `ahead`: what a run will write, for a device that looks at it first;
 //! * `closed`: the loop that keeps a number of requests in flight;
 //! * `open`: the loop that submits at arrival times, whatever has completed;
 //! * `flows`: the loop of several workloads at the same time, open ones or closed; `turns`: of
@@ -17,6 +18,7 @@
 //! wall clock. A run ends when every request it issued was served; a device that
 //! makes no progress is an error, never a hang.
 
+mod ahead;
 mod closed;
 pub mod copies;
 pub mod error;
@@ -33,6 +35,7 @@ mod turns;
 #[cfg(test)]
 mod tests;
 
+pub use ahead::{expect_writes, of_requests};
 pub use error::{Failure, RunError};
 pub use flows::run_flows;
 pub use list::{RequestList, run_list};
@@ -60,6 +63,23 @@ pub struct Progress {
     pub mean_latency_ns: f64,
     /// Half the 95 % interval as a share of the mean, where a run stops on it.
     pub relative_half_width: Option<f64>,
+    /// Whether the run has not begun: what it would write over is looked at, and `fraction` says
+    /// how much of that is done.
+    pub looking: bool,
+}
+
+impl Progress {
+    /// Before anything.
+    pub const NONE: Self = Self {
+        requests: 0,
+        bytes: 0,
+        failed_requests: 0,
+        elapsed_ns: 0,
+        fraction: None,
+        mean_latency_ns: 0.0,
+        relative_half_width: None,
+        looking: false,
+    };
 }
 
 /// Watches a run.

@@ -20,6 +20,7 @@ use crate::recorder::Recorder;
 use crate::request::{Completion, Op, Outcome, Queue, Request};
 use crate::summary::{LatencyFrom, StopReason};
 use crate::units::{Bytes, Lba, Nanos, Sectors};
+use std::ops::Range;
 
 /// More failed requests in a row than this end a run, unless it is a list.
 const MOST_FAILURES_IN_A_ROW: u64 = 100;
@@ -163,6 +164,23 @@ impl<'a> Session<'a> {
             observer,
             goals,
         })
+    }
+
+    /// Tells the device what will be written, if it wants to know; issues nothing if the observer
+    /// calls it off meanwhile.
+    ///
+    /// # Errors
+    /// As [`expect_writes`](super::expect_writes).
+    pub fn expect_writes(
+        &mut self,
+        spans: impl FnOnce() -> Vec<Range<u64>>,
+    ) -> Result<(), RunError> {
+        if !super::expect_writes(self.device, spans, self.observer)? {
+            self.stop(StopReason::Interrupted);
+        }
+        self.now = self.device.now();
+        self.last_completion = self.now;
+        Ok(())
     }
 
     /// The present on the device's clock, as of the last wait.

@@ -1,5 +1,6 @@
 //! A synthetic workload as a source for the closed loop.
 
+use super::ahead;
 use super::closed::{self, Slots};
 use super::flows;
 use super::session::{Goals, Session};
@@ -32,6 +33,7 @@ pub fn run_workload(
 ) -> Result<RunSummary, RunError> {
     let plan = workload.plan(&device.info())?;
     let mut session = Session::new(device, observer, goals(&plan))?;
+    session.expect_writes(|| ahead::of_plans([&plan].into_iter()))?;
     let full = &plan.workload;
     let reason = if full.arrival == Arrival::Closed {
         closed_loop(&mut session, &plan)

@@ -2,7 +2,8 @@
 
 use super::{Raid0Error, caches};
 use crate::device::{DeviceInfo, DeviceKind};
-use crate::units::{Bytes, Lba, Sectors};
+use crate::units::{Bytes, Lba, SECTOR_BYTES, Sectors};
+use std::ops::Range;
 
 /// Chunks that go to the members in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,14 @@ impl Layout {
         let start = self.before(member as u64, lba);
         let end = self.before(member as u64, lba + sectors);
         (start, end - start)
+    }
+
+    /// The same of a span in bytes, of whole sectors.
+    pub fn part_bytes(&self, member: usize, span: &Range<u64>) -> Range<u64> {
+        let (start, end) = (Lba(span.start / SECTOR_BYTES), Lba(span.end / SECTOR_BYTES));
+        let (lba, sectors) = self.part(member, start, end - start);
+        let first = lba.byte_offset().0;
+        first..first + sectors.bytes().0
     }
 
     /// How many sectors before `lba` lie on this member, which is where the next one does.

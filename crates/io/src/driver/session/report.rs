@@ -73,6 +73,7 @@ impl Session<'_> {
             fraction: shares.into_iter().flatten().reduce(f64::max),
             mean_latency_ns,
             relative_half_width: self.relative_half_width,
+            looking: false,
         }
     }
 

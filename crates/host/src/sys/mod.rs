@@ -1,13 +1,17 @@
 //! The system calls that the standard library lacks, behind safe functions.
 #![allow(unsafe_code)]
 
+pub(crate) mod locks;
+pub(crate) mod loops;
+
 use ssdscope_io::Nanos;
 use std::cell::Cell;
-use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 
 /// Direct I/O alignments of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,8 +148,21 @@ pub(crate) fn disk_sequence(file: &File) -> io::Result<u64> {
 
 /// Opens what a descriptor has open once more, through the page cache.
 pub(crate) fn reopen(file: &File, write: bool) -> io::Result<File> {
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    File::options().read(true).write(write).open(path)
+    reopen_with(file, write, 0)
+}
+
+/// Opens what a descriptor has open once more. No name is looked up, so it is the same object.
+pub(crate) fn reopen_with(file: &File, write: bool, flags: libc::c_int) -> io::Result<File> {
+    File::options().read(true).write(write).custom_flags(flags).open(link_of(file))
+}
+
+/// The name by which the kernel knows what a descriptor has open, now.
+pub(crate) fn name_of(file: &File) -> io::Result<PathBuf> {
+    std::fs::read_link(link_of(file))
+}
+
+fn link_of(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
 /// `struct nvme_passthru_cmd` of linux/nvme_ioctl.h.
@@ -293,24 +310,10 @@ pub(crate) fn unlock(file: &File) {
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
-/// The value of an extended attribute; `None` where it is missing or not understood.
-pub(crate) fn get_xattr(file: &File, name: &CStr) -> Option<Vec<u8>> {
-    let mut value = vec![0_u8; 128];
-    // SAFETY: `name` ends in zero, `value` has the room that is passed along.
-    let len = unsafe {
-        let room = value.as_mut_ptr().cast();
-        libc::fgetxattr(file.as_raw_fd(), name.as_ptr(), room, value.len())
-    };
-    value.truncate(usize::try_from(len).ok()?);
-    Some(value)
-}
-
-/// Sets an extended attribute.
-pub(crate) fn set_xattr(file: &File, name: &CStr, value: &[u8]) -> io::Result<()> {
-    let (data, len) = (value.as_ptr().cast(), value.len());
-    // SAFETY: `name` ends in zero, `data` and `len` describe `value`.
-    check(unsafe { libc::fsetxattr(file.as_raw_fd(), name.as_ptr(), data, len, 0) })?;
-    Ok(())
+/// Whether this process may look at everybody's.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: takes and changes nothing.
+    unsafe { libc::geteuid() == 0 }
 }
 
 /// Nanoseconds of `CLOCK_REALTIME`, which somebody may set.

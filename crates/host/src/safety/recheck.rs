@@ -1,12 +1,12 @@
-//! Whether a drive that is being written is still fit to be: check 8, asked again.
+//! Whether a target that is being written may still be: the checks of its opening, asked again.
 //!
-//! Wear, spare and temperature change while writing goes on. They are asked for before writing
-//! begins or goes on after a pause, and every [`HOLDS`] in between. A drive takes milliseconds to
-//! answer, so in between a thread of its own asks, and the answer is taken when it is there.
+//! Mounts, other users, wear and temperature change while writing goes on. They are asked for before
+//! writing begins or goes on after a pause, and every [`HOLDS`] in between. An answer takes
+//! milliseconds, so in between a thread of its own asks, and the answer is taken when it is there.
 
-use super::limits;
-use crate::health::Health;
+use super::refusal::Refusal;
 use ssdscope_io::{DeviceError, Nanos};
+use std::fs::File;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -15,38 +15,58 @@ const HOLDS: Nanos = Nanos(10_000_000_000);
 /// Writing that goes on after a second without any is a phase of its own.
 const PAUSE: Nanos = Nanos(1_000_000_000);
 
-/// Asks a drive for its health.
-pub(crate) type Ask = Arc<dyn Fn() -> Health + Send + Sync>;
-
-/// What is known of a drive's fitness.
-pub(crate) struct Fitness {
-    ask: Ask,
-    asked: Option<Nanos>,
-    written: Nanos,
-    pending: Option<JoinHandle<Health>>,
+/// When it is asked, which says how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Before writing begins, or goes on after a pause.
+    Phase,
+    /// While it goes on.
+    Meanwhile,
+    /// Before writing for clients, who reach the target by a descriptor of their own.
+    Served,
 }
 
-impl Fitness {
-    pub(crate) fn new(ask: Ask) -> Self {
-        Self { ask, asked: None, written: Nanos::ZERO, pending: None }
+/// Asks the open target whether it may still be written.
+pub(crate) type Ask = Arc<dyn Fn(&File, Moment) -> Result<(), Refusal> + Send + Sync>;
+
+/// What is known of whether a target may be written.
+pub(crate) struct Recheck {
+    ask: Ask,
+    file: Arc<File>,
+    phase: Moment,
+    asked: Option<Nanos>,
+    written: Nanos,
+    pending: Option<JoinHandle<Result<(), Refusal>>>,
+}
+
+impl Recheck {
+    /// `phase` is what is asked before a phase: as to clients or not.
+    pub(crate) fn new(file: Arc<File>, ask: Ask, phase: Moment) -> Self {
+        Self { ask, file, phase, asked: None, written: Nanos::ZERO, pending: None }
+    }
+
+    /// Whether the next write begins a phase: nothing was written for a second.
+    pub(crate) fn begins(&self, now: Nanos) -> bool {
+        let age = self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked));
+        age > PAUSE && now.saturating_sub(self.written) > PAUSE
     }
 
     /// Asks whether writing may begin or go on.
     ///
     /// # Errors
-    /// Why the drive is not fit any more.
+    /// Why it may not any more.
     pub(crate) fn check(&mut self, now: Nanos) -> Result<(), DeviceError> {
-        let age = self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked));
-        let pause = now.saturating_sub(self.written);
+        let begins = self.begins(now);
         self.written = now;
-        if age > PAUSE && pause > PAUSE {
+        if begins {
             drop(self.take());
             self.asked = Some(now);
-            return judge(&(self.ask)());
+            return judge((self.ask)(&self.file, self.phase));
         }
         if self.pending.as_ref().is_some_and(JoinHandle::is_finished) {
-            return self.take().map_or(Ok(()), |health| judge(&health));
+            return self.take().map_or(Ok(()), judge);
         }
+        let age = self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked));
         if age > HOLDS && self.pending.is_none() {
             self.asked = Some(now);
             self.ask_aside()?;
@@ -55,10 +75,11 @@ impl Fitness {
     }
 
     fn ask_aside(&mut self) -> Result<(), DeviceError> {
-        let ask = Arc::clone(&self.ask);
-        match std::thread::Builder::new().spawn(move || ask()) {
+        let (ask, file) = (Arc::clone(&self.ask), Arc::clone(&self.file));
+        let moment = if self.phase == Moment::Served { self.phase } else { Moment::Meanwhile };
+        match std::thread::Builder::new().spawn(move || ask(&file, moment)) {
             Ok(thread) => self.pending = Some(thread),
-            Err(_) => return judge(&(self.ask)()),
+            Err(_) => return judge((self.ask)(&self.file, moment)),
         }
         Ok(())
     }
@@ -70,21 +91,21 @@ impl Fitness {
     }
 
     /// Waits for the answer that was asked for, if one was.
-    fn take(&mut self) -> Option<Health> {
+    fn take(&mut self) -> Option<Result<(), Refusal>> {
         self.pending.take().and_then(|thread| thread.join().ok())
     }
 }
 
-impl Drop for Fitness {
+impl Drop for Recheck {
     fn drop(&mut self) {
         // The thread has the device open: whoever closes it wants it closed.
         drop(self.take());
     }
 }
 
-fn judge(health: &Health) -> Result<(), DeviceError> {
-    limits::check_health(health).map_err(|refusal| DeviceError::Os {
-        context: "writing was stopped, the drive is not fit for it any more".to_owned(),
+fn judge(answer: Result<(), Refusal>) -> Result<(), DeviceError> {
+    answer.map_err(|refusal| DeviceError::Os {
+        context: "writing was stopped, the target is not fit for it any more".to_owned(),
         reason: format!("it {refusal}"),
     })
 }
@@ -92,6 +113,8 @@ fn judge(health: &Health) -> Result<(), DeviceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::health::Health;
+    use crate::safety::limits;
     use crate::{Consent, EngineChoice, open_write};
     use ssdscope_io::{Device as _, Lba, Outcome, Request, Sectors};
     use std::sync::Mutex;
@@ -100,24 +123,28 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
+    fn any_file() -> Arc<File> {
+        Arc::new(File::open("/dev/null").expect("there is one"))
+    }
+
     /// A drive whose health the test sets, and how often it was asked.
-    fn drive() -> (Fitness, Arc<Mutex<Health>>, Arc<AtomicU32>) {
+    fn drive() -> (Recheck, Arc<Mutex<Health>>, Arc<AtomicU32>) {
         let health = Arc::new(Mutex::new(Health::default()));
         let asked = Arc::new(AtomicU32::new(0));
         let (told, count) = (Arc::clone(&health), Arc::clone(&asked));
-        let ask = move || {
+        let ask = move |_: &File, _| {
             count.fetch_add(1, Ordering::SeqCst);
-            told.lock().expect("no panic").clone()
+            limits::check_health(&told.lock().expect("no panic"))
         };
-        (Fitness::new(Arc::new(ask)), health, asked)
+        (Recheck::new(any_file(), Arc::new(ask), Moment::Phase), health, asked)
     }
 
     /// Writes at an instant until the answer that was asked for aside has come.
-    fn write_until_told(fitness: &mut Fitness, at: Nanos) -> Result<(), DeviceError> {
+    fn write_until_told(recheck: &mut Recheck, at: Nanos) -> Result<(), DeviceError> {
         let begun = Instant::now();
         loop {
-            fitness.check(at)?;
-            if fitness.pending.is_none() || begun.elapsed() > Duration::from_secs(5) {
+            recheck.check(at)?;
+            if recheck.pending.is_none() || begun.elapsed() > Duration::from_secs(5) {
                 return Ok(());
             }
             std::thread::yield_now();
@@ -126,16 +153,16 @@ mod tests {
 
     #[test]
     fn a_drive_is_asked_before_each_phase_and_now_and_then_within_one() {
-        let (mut fitness, _, asked) = drive();
+        let (mut recheck, _, asked) = drive();
         let count = || asked.load(Ordering::SeqCst);
         let start = 100 * SECOND;
         for tenth in 0..=100 {
-            write_until_told(&mut fitness, Nanos(start + tenth * SECOND / 10)).unwrap();
+            write_until_told(&mut recheck, Nanos(start + tenth * SECOND / 10)).unwrap();
         }
         assert_eq!(count(), 1, "ten seconds of writing, one answer");
-        write_until_told(&mut fitness, Nanos(start + 10 * SECOND + 1)).unwrap();
+        write_until_told(&mut recheck, Nanos(start + 10 * SECOND + 1)).unwrap();
         assert_eq!(count(), 2, "it holds for ten seconds");
-        fitness.check(Nanos(start + 13 * SECOND)).unwrap();
+        recheck.check(Nanos(start + 13 * SECOND)).unwrap();
         assert_eq!(count(), 3, "a phase of its own");
     }
 
@@ -147,33 +174,33 @@ mod tests {
             (Health { critical: vec!["spare is low".into()], ..Health::default() }, "spare is low"),
         ];
         for (worse, says) in changes {
-            let (mut fitness, health, _) = drive();
-            fitness.check(Nanos(100 * SECOND)).unwrap();
+            let (mut recheck, health, _) = drive();
+            recheck.check(Nanos(100 * SECOND)).unwrap();
             *health.lock().unwrap() = worse.clone();
             for tenth in 1..=100 {
-                fitness.check(Nanos(100 * SECOND + tenth * SECOND / 10)).unwrap();
+                recheck.check(Nanos(100 * SECOND + tenth * SECOND / 10)).unwrap();
             }
-            let within = write_until_told(&mut fitness, Nanos(110 * SECOND + 1)).unwrap_err();
+            let within = write_until_told(&mut recheck, Nanos(110 * SECOND + 1)).unwrap_err();
             assert!(within.to_string().contains(says), "{within}");
             assert!(within.to_string().contains("not fit for it any more"), "{within}");
-            let (mut fitness, health, _) = drive();
+            let (mut recheck, health, _) = drive();
             *health.lock().unwrap() = worse;
-            let before = fitness.check(Nanos(100 * SECOND)).unwrap_err();
+            let before = recheck.check(Nanos(100 * SECOND)).unwrap_err();
             assert_eq!(before, within);
         }
     }
 
     #[test]
     fn a_run_is_stopped_and_what_was_written_until_then_counts() {
-        let name = format!("ssdscope-fitness-{}", std::process::id());
+        let name = format!("ssdscope-recheck-{}", std::process::id());
         let path = std::env::temp_dir().join(&name);
         std::fs::write(&path, [0; 1 << 16]).unwrap();
         let token = format!("FILE:{name}");
         let consent = Consent::by_token(&token);
-        let mut device = open_write(&path, &consent, EngineChoice::Auto, &mut || true).unwrap();
-        let (mut fitness, health, _) = drive();
-        fitness.check(device.now()).unwrap();
-        device.watch_fitness(fitness);
+        let mut device = open_write(&path, &consent, EngineChoice::Auto).unwrap();
+        let (mut recheck, health, _) = drive();
+        recheck.check(device.now()).unwrap();
+        device.guard().watch(recheck);
         let write = |id| Request::write(id, Lba(id * 8), Sectors(8));
         device.submit(Nanos::ZERO, write(1)).unwrap();
         let mut completions = Vec::new();
@@ -182,7 +209,7 @@ mod tests {
         }
         assert_eq!(completions[0].outcome, Outcome::Done);
         health.lock().unwrap().celsius = Some(80);
-        device.fitness().expect("it is watched").forget();
+        device.guard().recheck().forget();
         let stopped = device.submit(Nanos::ZERO, write(2)).unwrap_err();
         assert!(stopped.to_string().contains("hot: it reports 80 °C"), "{stopped}");
         assert_eq!(
@@ -198,19 +225,19 @@ mod tests {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let held = Mutex::new(held);
         let first = AtomicU32::new(0);
-        let ask = move || {
+        let ask = move |_: &File, _| {
             if first.fetch_add(1, Ordering::SeqCst) > 0 {
                 held.lock().expect("no panic").recv().ok();
             }
-            Health::default()
+            Ok(())
         };
-        let mut fitness = Fitness::new(Arc::new(ask));
+        let mut recheck = Recheck::new(any_file(), Arc::new(ask), Moment::Phase);
         for tenth in 0..=150 {
-            fitness.check(Nanos(100 * SECOND + tenth * SECOND / 10)).unwrap();
+            recheck.check(Nanos(100 * SECOND + tenth * SECOND / 10)).unwrap();
         }
-        assert!(fitness.pending.is_some(), "asked, and not yet answered");
+        assert!(recheck.pending.is_some(), "asked, and not yet answered");
         release.send(()).unwrap();
-        write_until_told(&mut fitness, Nanos(115 * SECOND)).unwrap();
-        assert!(fitness.pending.is_none());
+        write_until_told(&mut recheck, Nanos(115 * SECOND)).unwrap();
+        assert!(recheck.pending.is_none());
     }
 }

@@ -1,0 +1,104 @@
+//! Whether a regular file may be written: asked in this order, of the open file.
+//!
+//! 1. the token: `FILE:` and its name, as the kernel has it;
+//! 2. no loop device is made of it ([`super::stack`]);
+//! 3. nobody has it open or mapped ([`super::openers`]), as far as this user may look, and the
+//!    kernel grants a lease, which it does only if nobody has: in whatever namespace, and of
+//!    whatever kind (a loop device, a descriptor under way between processes);
+//! 4. nobody locks it (POSIX, OFD, flock); we do from then on;
+//! 5. what is sampled of it is zero or ours ([`super::contents`]), or the user gives it up, or it
+//!    is kept.
+//!
+//! 2 to 4 are asked again while it is written ([`super::recheck`]). Data that the sample misses
+//! are met before they are overwritten ([`crate::vetted`]).
+
+use super::recheck::Moment;
+use super::refusal::Refusal;
+use super::stack::Attachments;
+use super::{Admitted, contents, openers};
+use crate::consent::{Consent, file_token};
+use crate::error::HostError;
+use crate::file::Writing;
+use crate::open::{self, Opened};
+use crate::pinned::Pinned;
+use crate::sys;
+use crate::sys::locks::{self, Alone};
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+/// Opens a file for writing if every check passes.
+pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, HostError> {
+    let path = &pinned.path;
+    let refused = |why| HostError::Refused { path: path.clone(), why };
+    if consent.token != file_token(&pinned.real_path) {
+        return Err(HostError::WrongToken { path: path.clone(), given: consent.token.to_owned() });
+    }
+    let opened =
+        open::open_target(pinned, libc::O_NONBLOCK, true).map_err(|error| match error {
+            HostError::Os { source, .. } if source.kind() == std::io::ErrorKind::WouldBlock => {
+                refused(Refusal::Leased)
+            }
+            other => other,
+        })?;
+    locks::let_block(&opened.file).map_err(|error| HostError::os(path, "set it up", error))?;
+    open::check_size(path, &opened)?;
+    let note = check_users(&opened.file, true).map_err(refused)?;
+    if !sys::try_lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
+        return Err(refused(locked(&opened.file)));
+    }
+    let window = 0..opened.capacity_bytes();
+    let loses = !consent.overwrite_existing && !consent.preserve_content;
+    // Where the user names a part, the rest is nobody's business.
+    if loses && consent.window.is_none() {
+        look(&opened).map_err(refused)?;
+    }
+    let writing = Writing {
+        window,
+        limit_bytes: consent.write_limit_bytes,
+        preserves: consent.preserve_content,
+        vets: loses,
+        recheck: Arc::new(|file: &File, moment| {
+            check_users(file, moment != Moment::Served).map(drop)
+        }),
+        claims: Vec::new(),
+        use_note: note,
+    };
+    Ok(Admitted { opened, writing })
+}
+
+fn look(opened: &Opened) -> Result<(), Refusal> {
+    contents::check(opened, &(0..opened.capacity_bytes()))
+}
+
+/// Refuses a file that somebody uses; gives what could not be asked, if that leaves a doubt. A
+/// lease is asked for only where this process has the file open once.
+pub(crate) fn check_users(file: &File, asks_lease: bool) -> Result<Option<String>, Refusal> {
+    let unreadable = |error: std::io::Error| Refusal::Unreadable(error.to_string());
+    let stat = file.metadata().map_err(unreadable)?;
+    let attachments = Attachments::of_this_machine();
+    let loops = attachments.on_file((stat.dev(), stat.ino()));
+    if !loops.is_empty() {
+        return Err(Refusal::Attached(loops));
+    }
+    openers::check(|| openers::of_file(file))?;
+    if locks::holder(file).map_err(unreadable)?.is_some() {
+        return Err(locked(file));
+    }
+    let alone = if asks_lease { locks::alone(file) } else { Alone::Unknown };
+    match (alone, attachments.unasked.first()) {
+        (Alone::Yes, _) => Ok(None),
+        (Alone::No, _) => Err(Refusal::NotAlone),
+        (Alone::Unknown, Some(loop_device)) => Err(Refusal::Unasked(loop_device.clone())),
+        (Alone::Unknown, None) => Ok(Some(
+            "the kernel does not say whether anybody else uses the file, and other users' \
+             processes are seen by root only"
+                .to_owned(),
+        )),
+    }
+}
+
+fn locked(file: &File) -> Refusal {
+    let lockers = openers::lockers(file);
+    Refusal::Locked(if lockers.is_empty() { vec!["another process".to_owned()] } else { lockers })
+}
