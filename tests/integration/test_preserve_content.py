@@ -150,7 +150,7 @@ def test_a_file_that_somebody_else_writes_is_refused(spawn, thesis: Path) -> Non
     with thesis.open("r+b"):
         process = spawn("run", str(thesis), "--rw", "write", "--number-ios", "1", *FLAGS)
         _, err = process.communicate(timeout=30)
-    assert process.returncode == 1
+    assert process.returncode == 2
     assert f"is open in process {os.getpid()} " in err
     with thesis.open("rb"):
         process = spawn("run", str(thesis), "--rw", "write", "--number-ios", "1", *FLAGS)

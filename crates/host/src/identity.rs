@@ -7,8 +7,9 @@ use crate::health::Health;
 use crate::nvme::{self, Controller, Namespace};
 use crate::open::{self, Opened};
 use crate::pinned::Pinned;
+use crate::safety::files::{self, Readers};
 use crate::safety::stack::Stack;
-use crate::safety::{self, files, token, usage};
+use crate::safety::{self, token, usage};
 use crate::sys;
 use crate::sysfs::SysBlock;
 use serde::Serialize;
@@ -103,7 +104,7 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
     let device = block.as_ref().filter(|_| opened.is_block);
     let (write_refusal, write_needs) = match device {
         Some(block) => safety::outlook(&opened, block),
-        None => (files::check_users(&opened.file, false).err(), Vec::new()),
+        None => (files::check_users(&opened.file, Readers::Count, false).err(), Vec::new()),
     };
     let window = device.and_then(|_| safety::limits::window(&opened, None).ok());
     Ok(Identity {

@@ -43,7 +43,8 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
         })?;
     locks::let_block(&opened.file).map_err(|error| HostError::os(path, "set it up", error))?;
     open::check_size(path, &opened)?;
-    let note = check_users(&opened.file, true).map_err(refused)?;
+    let readers = if consent.preserve_content { Readers::Stay } else { Readers::Count };
+    let note = check_users(&opened.file, readers, true).map_err(refused)?;
     if !sys::try_lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
         return Err(refused(locked(&opened.file)));
     }
@@ -58,8 +59,8 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
         limit_bytes: consent.write_limit_bytes,
         preserves: consent.preserve_content,
         vets: loses,
-        recheck: Arc::new(|file: &File, moment| {
-            check_users(file, moment != Moment::Served).map(drop)
+        recheck: Arc::new(move |file: &File, moment| {
+            check_users(file, readers, moment != Moment::Served).map(drop)
         }),
         claims: Vec::new(),
         use_note: note,
@@ -71,9 +72,22 @@ fn look(opened: &Opened) -> Result<(), Refusal> {
     contents::check(opened, &(0..opened.capacity_bytes()))
 }
 
+/// What is done about others who only read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    /// They use the file.
+    Count,
+    /// They may stay: they see what they saw before.
+    Stay,
+}
+
 /// Refuses a file that somebody uses; gives what could not be asked, if that leaves a doubt. A
 /// lease is asked for only where this process has the file open once.
-pub(crate) fn check_users(file: &File, asks_lease: bool) -> Result<Option<String>, Refusal> {
+pub(crate) fn check_users(
+    file: &File,
+    readers: Readers,
+    asks_lease: bool,
+) -> Result<Option<String>, Refusal> {
     let unreadable = |error: std::io::Error| Refusal::Unreadable(error.to_string());
     let stat = file.metadata().map_err(unreadable)?;
     let attachments = Attachments::of_this_machine();
@@ -81,15 +95,17 @@ pub(crate) fn check_users(file: &File, asks_lease: bool) -> Result<Option<String
     if !loops.is_empty() {
         return Err(Refusal::Attached(loops));
     }
-    openers::check(|| openers::of_file(file))?;
+    openers::check(|| openers::of_file(file, readers == Readers::Stay))?;
     if locks::holder(file).map_err(unreadable)?.is_some() {
         return Err(locked(file));
     }
-    let alone = if asks_lease { locks::alone(file) } else { Alone::Unknown };
+    let is_read = readers == Readers::Stay && !openers::of_file(file, false).is_empty();
+    let alone = if asks_lease && !is_read { locks::alone(file) } else { Alone::Unknown };
     match (alone, attachments.unasked.first()) {
         (Alone::Yes, _) => Ok(None),
         (Alone::No, _) => Err(Refusal::NotAlone),
         (Alone::Unknown, Some(loop_device)) => Err(Refusal::Unasked(loop_device.clone())),
+        (Alone::Unknown, None) if is_read => Ok(None),
         (Alone::Unknown, None) => Ok(Some(
             "the kernel does not say whether anybody else uses the file, and other users' \
              processes are seen by root only"

@@ -40,7 +40,7 @@ pub(super) fn of(stack: &Stack) -> Vec<String> {
         .collect();
     openers(
         Path::new("/proc"),
-        &Wanted { devices, files: named_files(stack) },
+        &Wanted { devices, files: named_files(stack), writers_only: false },
         &stack.target.name(),
     )
 }
@@ -51,10 +51,10 @@ fn named_files(stack: &Stack) -> Vec<FileIdentity> {
     stack.files.iter().map(file).collect()
 }
 
-/// Which other processes have a file open or mapped.
-pub(crate) fn of_file(file: &File) -> Vec<String> {
+/// Which other processes have a file open or mapped; or only those that may write to it.
+pub(crate) fn of_file(file: &File, writers_only: bool) -> Vec<String> {
     let Ok(identity) = FileIdentity::of(file) else { return Vec::new() };
-    let wanted = Wanted { devices: BTreeMap::new(), files: vec![identity] };
+    let wanted = Wanted { devices: BTreeMap::new(), files: vec![identity], writers_only };
     openers(Path::new("/proc"), &wanted, "")
 }
 
@@ -117,6 +117,8 @@ struct Wanted {
     /// Names of devices, by number.
     devices: BTreeMap<String, String>,
     files: Vec<FileIdentity>,
+    /// Whether who only reads does not count.
+    writers_only: bool,
 }
 
 impl Wanted {
@@ -131,7 +133,12 @@ impl Wanted {
 
     /// What of it a line of `/proc/*/maps` is of.
     fn mapped(&self, line: &str) -> Option<String> {
-        let mut fields = line.split_whitespace().skip(3);
+        let mut fields = line.split_whitespace().skip(1);
+        let allowed = fields.next()?;
+        if self.writers_only && !(allowed.contains('w') && allowed.ends_with('s')) {
+            return None;
+        }
+        let mut fields = fields.skip(1);
         let (major, minor) = fields.next()?.split_once(':')?;
         let number = |text| u32::from_str_radix(text, 16).ok();
         let device = libc::makedev(number(major)?, number(minor)?);
@@ -156,13 +163,26 @@ fn openers(processes: &Path, wanted: &Wanted, name: &str) -> Vec<String> {
 /// What of the wanted a process has open or mapped, by name.
 fn opened_by(process: &Path, wanted: &Wanted) -> Vec<String> {
     let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    let open = links.filter_map(|link| wanted.name_of(&fs::metadata(link.path()).ok()?));
+    let counts = |link: &fs::DirEntry| {
+        !wanted.writers_only || is_for_writing(&process.join("fdinfo").join(link.file_name()))
+    };
+    let open = links.filter_map(|link| {
+        wanted.name_of(&fs::metadata(link.path()).ok()?).filter(|_| counts(&link))
+    });
     let mappings = if wanted.files.is_empty() {
         String::new()
     } else {
         fs::read_to_string(process.join("maps")).unwrap_or_default()
     };
     open.chain(mappings.lines().filter_map(|line| wanted.mapped(line))).collect()
+}
+
+/// Whether a descriptor is, by what the kernel says of its flags, in octal.
+fn is_for_writing(about: &Path) -> bool {
+    let text = fs::read_to_string(about).unwrap_or_default();
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| libc::c_int::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
 }
 
 /// All processes but this one, with their folders.
@@ -202,8 +222,14 @@ mod tests {
 
     #[test]
     fn mappings_are_found_by_inode() {
-        let wanted = Wanted { devices: BTreeMap::new(), files: vec![identity()] };
-        let mapped = |line| wanted.mapped(line).is_some();
+        let wanted = |writers_only| Wanted {
+            devices: BTreeMap::new(),
+            files: vec![identity()],
+            writers_only,
+        };
+        let mapped = |line| wanted(false).mapped(line).is_some();
+        assert!(wanted(true).mapped("7f00-7f01 r--s 00000000 fe:00 12345    /a/name").is_none());
+        assert!(wanted(true).mapped("7f00-7f01 rw-s 00000000 fe:00 12345    /a/name").is_some());
         assert!(mapped("7f00-7f01 rw-s 00000000 fe:00 12345    /a/name (deleted)"));
         assert!(!mapped("7f00-7f01 rw-s 00000000 fe:00 12346    /a/name"));
         assert!(!mapped("7f00-7f01 rw-p 00000000 00:00 0"));

@@ -26,7 +26,7 @@ pub enum Refusal {
     Unasked(String),
     /// `O_EXCL` failed.
     #[error(
-        "{} in use: the kernel does not give it to anybody alone{}",
+        "{} in use by the kernel, which does not give it to anybody alone{}",
         device.as_ref().map_or("is".to_owned(), |name| format!("shares its blocks with {name}, which is")),
         also_open(openers)
     )]
@@ -157,7 +157,7 @@ impl Refusal {
     /// Whether it is a refusal, as opposed to a machine that fails.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        !matches!(self, Self::Unreadable(_))
+        !matches!(self, Self::Unreadable(_) | Self::NoLibrary(_))
     }
 }
 
