@@ -11,6 +11,7 @@ use crate::device::{
 };
 use crate::request::{Completion, Op, Outcome, Request};
 use crate::units::Nanos;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What goes wrong, for tests of bad drives.
@@ -38,6 +39,8 @@ pub struct MockDevice {
     pub fault: Fault,
     /// Every request that was submitted, in order, with its instant.
     pub seen: Vec<(Nanos, Request)>,
+    /// What it heard that would be written, if it wants to; a write of anything else is a defect.
+    pub expected: Option<Vec<Range<u64>>>,
     now: Nanos,
     servers: Vec<Nanos>,
     pending: Vec<Completion>,
@@ -63,6 +66,7 @@ impl MockDevice {
             ns_per_byte,
             fault: Fault::None,
             seen: Vec::new(),
+            expected: None,
             now: Nanos::ZERO,
             servers: vec![Nanos::ZERO; servers],
             pending: Vec::new(),
@@ -107,6 +111,12 @@ impl Device for MockDevice {
         check_request(&self.info, &request)?;
         assert!(now >= self.now, "submitted in the past: {now} after {}", self.now);
         self.seen.push((now, request));
+        let loses = matches!(request.op, Op::Write | Op::Discard | Op::WriteZeroes);
+        if let Some(expected) = self.expected.as_ref().filter(|_| loses) {
+            let (start, end) = (request.lba.byte_offset().0, request.end().byte_offset().0);
+            let covers = |span: &Range<u64>| span.start <= start && end <= span.end;
+            assert!(expected.iter().any(covers), "nobody said that {request:?} comes");
+        }
         let count = self.seen.len() as u64;
         if self.fault == Fault::BreakAt(count) {
             return Err(DeviceError::Stuck("plane 3 is full".to_owned()));
@@ -144,6 +154,19 @@ impl Device for MockDevice {
 
     fn in_flight(&self) -> usize {
         self.pending.len()
+    }
+
+    fn vets_writes(&self) -> bool {
+        self.expected.is_some()
+    }
+
+    fn expect_writes(
+        &mut self,
+        spans: &[Range<u64>],
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<bool, DeviceError> {
+        self.expected.get_or_insert_default().extend_from_slice(spans);
+        Ok(go_on(1.0))
     }
 
     fn counters(&mut self) -> Option<Counters> {

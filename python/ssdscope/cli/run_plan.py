@@ -35,10 +35,6 @@ def _run_plan(
     from ssdscope.workloads.planned import looked_at_bytes, planned
 
     most = planned(plan, target.capacity_bytes)
-    looks = any(
-        (each.device.access() or {}).get("reads_before_writes")
-        for each in target.members or (target,)
-    )
     life = rated(rated_writes) or rated_bytes(target)
     share = None if most.writes_bytes is None or not life else most.writes_bytes / life
     return {
@@ -47,7 +43,9 @@ def _run_plan(
         "window": (target.device.access() or {}).get("window"),
         "workload": plan.to_dict(),
         "writes_bytes": most.writes_bytes,
-        "reads_first_bytes": looked_at_bytes(plan, target.capacity_bytes) if looks else 0,
+        "reads_first_bytes": (
+            looked_at_bytes(plan, target.capacity_bytes) if target.reads_before_writes else 0
+        ),
         "duration_ns": most.duration_ns,
         "rated_bytes": life,
         "share_of_life": share,

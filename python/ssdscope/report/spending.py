@@ -57,6 +57,8 @@ class Plan:
         Size of the real drives that are written to; None if there is none.
     simulated
         Whether counted work binds, and stages behind the probes write to copies.
+    reads_first_bytes
+        The most that is read to see that writing loses nobody's data.
     """
 
     uri: str
@@ -66,6 +68,7 @@ class Plan:
     rated_bytes: int | None
     drive_bytes: int | None
     simulated: bool
+    reads_first_bytes: int = 0
 
     def writes_of(self, name: str) -> int | None:
         """Give the most that a part writes; None where nothing real is written."""
@@ -117,6 +120,7 @@ class Plan:
                 {"name": part.name, "writes_bytes": part.writes_bytes} for part in self.parts
             ],
             "writes_bytes": self.writes_bytes,
+            "reads_first_bytes": self.reads_first_bytes,
             "rated_bytes": self.rated_bytes,
             "share_of_life": self.share_of_life,
             "unasked_bytes": self.unasked_bytes,
@@ -160,7 +164,13 @@ def of_probes(
     most = planned(chosen)
     drive = disk_bytes(target) if info.writable else None
     known, simulated = rated or rated_bytes(target), info.clock == "virtual"
-    return Plan(target.uri, budget, parts, most, known, drive, simulated)
+    looked_at = _looked_at_bytes(target, most)
+    return Plan(target.uri, budget, parts, most, known, drive, simulated, looked_at)
+
+
+def _looked_at_bytes(target: Target, writes_bytes: int) -> int:
+    """Give the most that is read before it is written: each place once, whatever is written."""
+    return min(writes_bytes, target.capacity_bytes) if target.reads_before_writes else 0
 
 
 def of_page(
@@ -187,7 +197,12 @@ def of_page(
         Part(name, _stage_writes_bytes(name, probing, target.capacity_bytes)) for name in stages
     )
     total = probing.writes_bytes + sum(part.writes_bytes or 0 for part in parts)
-    return replace(probing, parts=probing.parts + parts, writes_bytes=total)
+    return replace(
+        probing,
+        parts=probing.parts + parts,
+        writes_bytes=total,
+        reads_first_bytes=_looked_at_bytes(target, total),
+    )
 
 
 def _stage_writes_bytes(name: str, probing: Plan, capacity_bytes: int) -> int | None:
@@ -287,6 +302,9 @@ def plan_in_words(plan: Plan, *, listed: bool = True) -> str:
     text = f"may spend {took} and write up to {format_capacity(plan.writes_bytes)}"
     if plan.share_of_life is not None and plan.writes_bytes:
         text += f", {format_percent(plan.share_of_life)} of what it is rated for"
+    if plan.reads_first_bytes:
+        looked_at = format_capacity(plan.reads_first_bytes)
+        text += f"; before, up to {looked_at} are read to see that nobody's data are lost"
     if plan.simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
     if listed and copies:

@@ -78,6 +78,12 @@ class Target:
         words += [] if self.device.info.writable else ["read only"]
         return ", ".join(words)
 
+    @property
+    def reads_before_writes(self) -> bool:
+        """Whether places are read before they are first written, so that no data are lost."""
+        access = [each.device.access() or {} for each in self.members or (self,)]
+        return any(each.get("reads_before_writes") for each in access)
+
     def describe(self) -> dict[str, Any]:
         """Describe the target for a result file: enough to open it again."""
         description: dict[str, Any] = {

@@ -1,5 +1,6 @@
 //! The drivers against a drive whose every latency is known beforehand.
 
+mod ahead;
 mod closed;
 mod copies;
 mod faults;

@@ -16,7 +16,7 @@ const PATTERNS: [Pattern; 6] = [
     Pattern::RandRw,
 ];
 
-fn drawn_workload(draw: &mut Stream) -> Workload {
+pub fn drawn_workload(draw: &mut Stream) -> Workload {
     let mut plan = workload(PATTERNS[draw.below(6) as usize], 1 + draw.below(400));
     let mut sometimes = |value: u64| if draw.below(2) == 0 { 0 } else { value };
     plan.thinktime_ns = sometimes(7_000);
