@@ -82,6 +82,18 @@ pub(crate) struct Writing {
     pub(crate) use_note: Option<String>,
 }
 
+impl Writing {
+    fn guard_plan(&self, opened: &Opened) -> GuardPlan {
+        GuardPlan {
+            ask: Arc::clone(&self.recheck),
+            window: self.window.clone(),
+            logical_block_bytes: opened.logical_block_bytes,
+            is_block: opened.is_block,
+            vets: self.vets,
+        }
+    }
+}
+
 /// A request that the kernel has.
 struct InFlight {
     id: u64,
@@ -145,29 +157,17 @@ impl HostFile {
     ) -> Result<Self, HostError> {
         let os = |source| HostError::os(path, "describe it", source);
         let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
-        let writable = writing.is_some();
         let whole = 0..opened.capacity_bytes();
         let window = writing.as_ref().map_or_else(|| whole.clone(), |each| each.window.clone());
         let limit = writing.as_ref().and_then(|writing| writing.limit_bytes);
         let preserves = writing.as_ref().is_some_and(|writing| writing.preserves);
         let use_note = writing.as_ref().and_then(|writing| writing.use_note.clone());
-        let guard_plan = writing.as_ref().map(|writing| GuardPlan {
-            ask: Arc::clone(&writing.recheck),
-            window: window.clone(),
-            logical_block_bytes: opened.logical_block_bytes,
-            is_block: opened.is_block,
-            vets: writing.vets,
-        });
+        let guard_plan = writing.as_ref().map(|writing| writing.guard_plan(&opened));
         let device = opened.file.metadata().map_err(os)?.rdev();
         let places = opened.is_block.then(Places::system);
         let switches = places.and_then(|places| CacheSwitches::of(places, device));
         let caches = switches.as_ref().map_or(Caches::UNKNOWN, CacheSwitches::caches);
-        let info = DeviceInfo {
-            writable,
-            discard: writable && !preserves && understands_discard(&opened),
-            caches,
-            ..read_only_info(&opened, &window)
-        };
+        let info = DeviceInfo { caches, ..info_of(&opened, &window, writing.as_ref()) };
         let counted = opened.is_block && opened.buffered_because.is_none();
         let presence = Presence::of(&opened.file, opened.is_block, opened.size_bytes);
         let file = Arc::new(opened.file);
@@ -593,15 +593,16 @@ fn buffer_bytes(request: &Request) -> usize {
     }
 }
 
-/// What a host knows of a file or block device that it only reads.
-fn read_only_info(opened: &Opened, window: &Range<u64>) -> DeviceInfo {
+/// What a host knows of a file or block device, but for its caches.
+fn info_of(opened: &Opened, window: &Range<u64>, writing: Option<&Writing>) -> DeviceInfo {
+    let may_discard = writing.is_some_and(|writing| !writing.preserves);
     DeviceInfo {
         kind: if opened.is_block { DeviceKind::Block } else { DeviceKind::File },
         capacity_bytes: window.end - window.start,
         logical_block_bytes: opened.logical_block_bytes,
         clock: ClockKind::Wall,
-        writable: false,
-        discard: false,
+        writable: writing.is_some(),
+        discard: may_discard && understands_discard(opened),
         attribution: false,
         snapshot: false,
         caches: Caches::UNKNOWN,

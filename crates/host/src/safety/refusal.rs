@@ -26,8 +26,8 @@ pub enum Refusal {
     Unasked(String),
     /// `O_EXCL` failed.
     #[error(
-        "{} in use by the kernel, which does not give it to anybody alone{}",
-        device.as_ref().map_or("is".to_owned(), |name| format!("shares its blocks with {name}, which is")),
+        "{}is in use by the kernel, which does not give it to anybody alone{}",
+        sharing(device.as_deref()),
         also_open(openers)
     )]
     Claimed {
@@ -159,6 +159,10 @@ impl Refusal {
     pub const fn is_usage(&self) -> bool {
         !matches!(self, Self::Unreadable(_) | Self::NoLibrary(_))
     }
+}
+
+fn sharing(device: Option<&str>) -> String {
+    device.map_or_else(String::new, |name| format!("shares its blocks with {name}, and that "))
 }
 
 fn also_open(openers: &[String]) -> String {
