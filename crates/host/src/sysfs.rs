@@ -217,9 +217,13 @@ impl SysBlock {
         Some(Self { own, disk })
     }
 
-    /// Every whole device of this machine.
+    /// Every whole device of this machine that has a number: paths of NVMe that are hidden behind
+    /// one device have none.
     pub(crate) fn all() -> Vec<Self> {
-        entries(Path::new("/sys/block")).filter_map(|path| Self::at(&path)).collect()
+        entries(Path::new("/sys/block"))
+            .filter(|path| path.join("dev").exists())
+            .filter_map(|path| Self::at(&path))
+            .collect()
     }
 
     /// Every loop device with something attached to it.

@@ -76,12 +76,16 @@ pub(crate) struct FileSystem {
     pub(crate) memory_backed: bool,
     /// Its name, if every write goes to a new place, and may be compressed on the way.
     pub(crate) copies_on_write: Option<&'static str>,
+    /// Other machines may use the file.
+    pub(crate) is_on_a_server: bool,
 }
 
 /// Asks the kernel for the file system's number (linux/magic.h, and those of ZFS and bcachefs).
 pub(crate) fn file_system(file: &File) -> FileSystem {
     const RAMFS_MAGIC: i64 = 0x8584_58f6;
     const HUGETLBFS_MAGIC: i64 = 0x9584_58f6;
+    /// NFS, CIFS, SMB 2 and later, Ceph, 9p.
+    const ON_SERVERS: [i64; 5] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x00c3_6400, 0x0102_1997];
     const COPYING: [(i64, &str); 4] = [
         (0x9123_683e, "btrfs"),
         (0x2fc1_2fc1, "ZFS"),
@@ -100,6 +104,7 @@ pub(crate) fn file_system(file: &File) -> FileSystem {
     FileSystem {
         memory_backed: [libc::TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&stat.f_type),
         copies_on_write: copying.map(|(_, name)| *name),
+        is_on_a_server: ON_SERVERS.contains(&stat.f_type),
     }
 }
 
