@@ -265,6 +265,9 @@ impl HostFile {
         }
         if matches!(request.op, Op::Write | Op::Discard | Op::WriteZeroes) {
             self.pass(&request).inspect_err(|error| self.broken = Some(error.clone()))?;
+        } else if self.guard.is_some() {
+            let now = self.now();
+            self.guard.iter_mut().for_each(|guard| guard.touch(now));
         }
         let offset_bytes = request.lba.byte_offset().0;
         if matches!(request.op, Op::Discard | Op::WriteZeroes) {
@@ -516,6 +519,10 @@ impl Device for HostFile {
             return self.issue_waiting();
         }
         if self.in_flight() == 0 {
+            let now = self.now();
+            if let Some(guard) = &mut self.guard {
+                guard.pause(now);
+            }
             if to != Nanos::MAX {
                 sys::sharpen_timers();
                 std::thread::sleep(Duration::from_nanos(to.saturating_sub(self.now()).0));
@@ -537,7 +544,7 @@ impl Device for HostFile {
     }
 
     fn vets_writes(&self) -> bool {
-        self.guard.as_ref().is_some_and(Guard::vets)
+        self.guard.is_some()
     }
 
     fn expect_writes(
@@ -545,8 +552,16 @@ impl Device for HostFile {
         spans: &[Range<u64>],
         go_on: &mut dyn FnMut(f64) -> bool,
     ) -> Result<bool, DeviceError> {
+        let (now, base) = (self.now(), self.base_bytes);
         let Some(guard) = &mut self.guard else { return Ok(true) };
-        let base = self.base_bytes;
+        if spans.is_empty() {
+            return Ok(true);
+        }
+        let before = self.neighbours.as_ref().map(Neighbours::mark);
+        guard.begin(now).inspect_err(|error| self.broken = Some(error.clone()))?;
+        if let (Some(others), Some(before)) = (&mut self.neighbours, before) {
+            others.forgive_since(before);
+        }
         let there: Vec<_> = spans.iter().map(|span| base + span.start..base + span.end).collect();
         let read_bytes = guard.look(&there, go_on)?;
         if let (Some(others), Some(bytes)) = (&mut self.neighbours, read_bytes) {

@@ -57,14 +57,27 @@ impl Guard {
         &mut self.recheck
     }
 
-    /// Whether anything is looked at before it is written.
-    pub(crate) fn vets(&self) -> bool {
-        self.vetted.is_some()
-    }
-
-    /// Whether the next write begins a phase, so that asking takes a while.
+    /// Whether the next write begins a phase that nobody has asked about.
     pub(crate) fn begins(&self, now: Nanos) -> bool {
         self.recheck.begins(now)
+    }
+
+    /// Hears of a request that loses nothing.
+    pub(crate) fn touch(&mut self, now: Nanos) {
+        self.recheck.touch(now);
+    }
+
+    /// Hears that nothing is in flight, and that nothing is waited for but time.
+    pub(crate) fn pause(&mut self, now: Nanos) {
+        self.recheck.pause(now);
+    }
+
+    /// Asks before a run whether writing may begin or go on, so that no request waits for that.
+    ///
+    /// # Errors
+    /// Why it may not any more.
+    pub(crate) fn begin(&mut self, now: Nanos) -> Result<(), DeviceError> {
+        if self.begins(now) { self.recheck.check(now) } else { Ok(()) }
     }
 
     /// Passes a write, discard or zeroing of a span, in bytes of the target, that comes next.

@@ -2,7 +2,8 @@
 //!
 //! Mounts, other users, wear and temperature change while writing goes on. They are asked for before
 //! writing begins or goes on after a pause, and every [`HOLDS`] in between. An answer takes
-//! milliseconds, so in between a thread of its own asks, and the answer is taken when it is there.
+//! milliseconds, which no request may wait for whose time counts: so a thread of its own asks while
+//! nothing is in flight, and while writing goes on.
 
 use super::refusal::Refusal;
 use ssdscope_io::{DeviceError, Nanos};
@@ -12,8 +13,10 @@ use std::thread::JoinHandle;
 
 /// How long an answer holds while writing goes on: a drive under load warms within minutes.
 const HOLDS: Nanos = Nanos(10_000_000_000);
-/// Writing that goes on after a second without any is a phase of its own.
+/// What goes on after a second without any request is a phase of its own.
 const PAUSE: Nanos = Nanos(1_000_000_000);
+/// How old an answer may be that was asked for during a pause.
+const FRESH: Nanos = Nanos(2_000_000_000);
 
 /// When it is asked, which says how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub(crate) enum Moment {
     Phase,
     /// While it goes on.
     Meanwhile,
+    /// In a pause, where nothing may be sent to the drive.
+    Pause,
     /// Before writing for clients, who reach the target by a descriptor of their own.
     Served,
 }
@@ -35,20 +40,44 @@ pub(crate) struct Recheck {
     file: Arc<File>,
     phase: Moment,
     asked: Option<Nanos>,
-    written: Nanos,
+    /// When the last request was issued.
+    active: Nanos,
     pending: Option<JoinHandle<Result<(), Refusal>>>,
+    /// What was answered in a pause, if that ends the writing.
+    refused: Option<DeviceError>,
 }
 
 impl Recheck {
     /// `phase` is what is asked before a phase: as to clients or not.
     pub(crate) fn new(file: Arc<File>, ask: Ask, phase: Moment) -> Self {
-        Self { ask, file, phase, asked: None, written: Nanos::ZERO, pending: None }
+        Self { ask, file, phase, asked: None, active: Nanos::ZERO, pending: None, refused: None }
     }
 
-    /// Whether the next write begins a phase: nothing was written for a second.
+    fn age(&self, now: Nanos) -> Nanos {
+        self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked))
+    }
+
+    /// Whether the next write begins a phase that nobody has asked about, so that it waits for the
+    /// answer.
     pub(crate) fn begins(&self, now: Nanos) -> bool {
-        let age = self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked));
-        age > PAUSE && now.saturating_sub(self.written) > PAUSE
+        now.saturating_sub(self.active) > PAUSE && self.age(now) > FRESH
+    }
+
+    /// Hears of a request that loses nothing.
+    pub(crate) fn touch(&mut self, now: Nanos) {
+        self.active = now;
+    }
+
+    /// Hears that nothing is in flight, and that nothing is waited for but time.
+    pub(crate) fn pause(&mut self, now: Nanos) {
+        if self.pending.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.refused = self.take().and_then(|answer| judge(answer).err());
+        }
+        let idle = now.saturating_sub(self.active);
+        if self.asked.is_some() && idle > PAUSE && self.age(now) > PAUSE && self.pending.is_none() {
+            self.asked = Some(now);
+            self.refused = self.ask_aside(Moment::Pause).err();
+        }
     }
 
     /// Asks whether writing may begin or go on.
@@ -56,8 +85,11 @@ impl Recheck {
     /// # Errors
     /// Why it may not any more.
     pub(crate) fn check(&mut self, now: Nanos) -> Result<(), DeviceError> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
         let begins = self.begins(now);
-        self.written = now;
+        self.active = now;
         if begins {
             drop(self.take());
             self.asked = Some(now);
@@ -66,17 +98,16 @@ impl Recheck {
         if self.pending.as_ref().is_some_and(JoinHandle::is_finished) {
             return self.take().map_or(Ok(()), judge);
         }
-        let age = self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked));
-        if age > HOLDS && self.pending.is_none() {
+        if self.age(now) > HOLDS && self.pending.is_none() {
             self.asked = Some(now);
-            self.ask_aside()?;
+            self.ask_aside(Moment::Meanwhile)?;
         }
         Ok(())
     }
 
-    fn ask_aside(&mut self) -> Result<(), DeviceError> {
+    fn ask_aside(&mut self, moment: Moment) -> Result<(), DeviceError> {
         let (ask, file) = (Arc::clone(&self.ask), Arc::clone(&self.file));
-        let moment = if self.phase == Moment::Served { self.phase } else { Moment::Meanwhile };
+        let moment = if self.phase == Moment::Served { self.phase } else { moment };
         match std::thread::Builder::new().spawn(move || ask(&file, moment)) {
             Ok(thread) => self.pending = Some(thread),
             Err(_) => return judge((self.ask)(&self.file, moment)),
@@ -84,10 +115,10 @@ impl Recheck {
         Ok(())
     }
 
-    /// As if the last answer and the last write were long ago.
+    /// As if the last answer and the last request were long ago.
     #[cfg(test)]
     fn forget(&mut self) {
-        (self.asked, self.written) = (None, Nanos::ZERO);
+        (self.asked, self.active) = (None, Nanos::ZERO);
     }
 
     /// Waits for the answer that was asked for, if one was.
@@ -164,6 +195,45 @@ mod tests {
         assert_eq!(count(), 2, "it holds for ten seconds");
         recheck.check(Nanos(start + 13 * SECOND)).unwrap();
         assert_eq!(count(), 3, "a phase of its own");
+    }
+
+    #[test]
+    fn a_pause_is_asked_about_while_it_lasts_and_no_write_waits_for_that() {
+        let (mut recheck, health, asked) = drive();
+        let count = || asked.load(Ordering::SeqCst);
+        let start = 100 * SECOND;
+        recheck.check(Nanos(start)).unwrap();
+        for millis in (0..10_000).step_by(20) {
+            recheck.pause(Nanos(start + millis * SECOND / 1000));
+            if let Some(thread) = &recheck.pending {
+                while !thread.is_finished() {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        assert_eq!(count(), 10, "once before, and about once a second of the pause");
+        assert!(!recheck.begins(Nanos(start + 10 * SECOND)));
+        recheck.check(Nanos(start + 10 * SECOND)).unwrap();
+        assert_eq!(count(), 10, "the answer is fresh");
+        health.lock().unwrap().celsius = Some(80);
+        recheck.pause(Nanos(start + 12 * SECOND));
+        while !recheck.pending.as_ref().is_none_or(JoinHandle::is_finished) {
+            std::thread::yield_now();
+        }
+        recheck.pause(Nanos(start + 12 * SECOND + 1));
+        let refused = recheck.check(Nanos(start + 13 * SECOND)).unwrap_err();
+        assert!(refused.to_string().contains("hot: it reports 80 °C"), "{refused}");
+    }
+
+    #[test]
+    fn reads_go_on_without_a_pause() {
+        let (mut recheck, _, asked) = drive();
+        recheck.check(Nanos(100 * SECOND)).unwrap();
+        for second in 101..105 {
+            recheck.touch(Nanos(second * SECOND));
+        }
+        recheck.check(Nanos(105 * SECOND)).unwrap();
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 
     #[test]
