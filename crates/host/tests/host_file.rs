@@ -448,9 +448,10 @@ fn tokens_and_locks_stop_a_write() {
         let Err(error @ HostError::WrongToken { .. }) = refused else { panic!("{token:?}") };
         assert!(error.hint().expect("has one").contains("doctor --identify"));
     }
-    let _first = file.write().expect("zeros may be overwritten");
+    let _reader = open_read(&file.0, EngineChoice::Auto).expect("a plain file");
+    let _first = file.write().expect("zeros may be overwritten, and the reader is this process");
     let Err(HostError::Refused { why, .. }) = file.write() else { panic!("it is in use") };
-    assert!(matches!(why, Refusal::NotAlone), "by this process itself: {why}");
+    assert!(matches!(why, Refusal::Locked(_)), "by this process itself: {why}");
     assert!(why.is_usage());
 }
 

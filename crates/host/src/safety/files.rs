@@ -82,7 +82,7 @@ pub(crate) enum Readers {
 }
 
 /// Refuses a file that somebody uses; gives what could not be asked, if that leaves a doubt. A
-/// lease is asked for only where this process has the file open once.
+/// lease says nothing where this process has the file open twice, as a reader or for a server.
 pub(crate) fn check_users(
     file: &File,
     readers: Readers,
@@ -99,13 +99,14 @@ pub(crate) fn check_users(
     if locks::holder(file).map_err(unreadable)?.is_some() {
         return Err(locked(file));
     }
-    let is_read = readers == Readers::Stay && !openers::of_file(file, false).is_empty();
-    let alone = if asks_lease && !is_read { locks::alone(file) } else { Alone::Unknown };
+    let is_known = openers::is_open_twice(file)
+        || (readers == Readers::Stay && !openers::of_file(file, false).is_empty());
+    let alone = if asks_lease && !is_known { locks::alone(file) } else { Alone::Unknown };
     match (alone, attachments.unasked.first()) {
         (Alone::Yes, _) => Ok(None),
         (Alone::No, _) => Err(Refusal::NotAlone),
         (Alone::Unknown, Some(loop_device)) => Err(Refusal::Unasked(loop_device.clone())),
-        (Alone::Unknown, None) if is_read => Ok(None),
+        (Alone::Unknown, None) if is_known => Ok(None),
         (Alone::Unknown, None) => Ok(Some(
             "the kernel does not say whether anybody else uses the file, and other users' \
              processes are seen by root only"

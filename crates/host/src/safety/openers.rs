@@ -58,6 +58,18 @@ pub(crate) fn of_file(file: &File, writers_only: bool) -> Vec<String> {
     openers(Path::new("/proc"), &wanted, "")
 }
 
+/// Whether this process has a file open more than once, not counting who may only ask.
+pub(crate) fn is_open_twice(file: &File) -> bool {
+    let Ok(identity) = FileIdentity::of(file) else { return false };
+    let links = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let is_it = |link: &fs::DirEntry| {
+        fs::metadata(link.path()).is_ok_and(|stat| identity.is(&stat))
+            && flags_of(&Path::new("/proc/self/fdinfo").join(link.file_name()))
+                .is_some_and(|flags| flags & libc::O_PATH == 0)
+    };
+    links.filter(is_it).count() > 1
+}
+
 /// Who locks a file by the kernel's table, which holds leases, too, and hides the processes of
 /// other namespaces.
 pub(crate) fn lockers(file: &File) -> Vec<String> {
@@ -177,12 +189,15 @@ fn opened_by(process: &Path, wanted: &Wanted) -> Vec<String> {
     open.chain(mappings.lines().filter_map(|line| wanted.mapped(line))).collect()
 }
 
-/// Whether a descriptor is, by what the kernel says of its flags, in octal.
 fn is_for_writing(about: &Path) -> bool {
-    let text = fs::read_to_string(about).unwrap_or_default();
-    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|flags| libc::c_int::from_str_radix(flags.trim(), 8).ok());
-    flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+    flags_of(about).is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+}
+
+/// The flags of a descriptor, which the kernel shows in octal.
+fn flags_of(about: &Path) -> Option<libc::c_int> {
+    let text = fs::read_to_string(about).ok()?;
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    libc::c_int::from_str_radix(flags.trim(), 8).ok()
 }
 
 /// All processes but this one, with their folders.
