@@ -77,4 +77,6 @@ def assert_ends_refused(process: subprocess.Popen[str], *says: str, status: int 
     finally:
         process.kill()
         process.communicate()
-    assert_refused(SimpleNamespace(status=process.returncode, out=out, err=err), *says, status=status)
+    assert_refused(
+        SimpleNamespace(status=process.returncode, out=out, err=err), *says, status=status
+    )

@@ -136,9 +136,7 @@ def mounted_in_a_container(place: Place) -> Path:
         image.truncate(16 * MIB)
     done("mkfs.ext4", "-q", file)
     (place.folder / "mnt").mkdir()
-    place.undo.enter_context(
-        mounted_elsewhere("-o", "loop,ro,noload", file, place.folder / "mnt")
-    )
+    place.undo.enter_context(mounted_elsewhere("-o", "loop,ro,noload", file, place.folder / "mnt"))
     return file
 
 
@@ -230,9 +228,7 @@ def test_a_member_of_an_array_is_asked_as_well(cli: Callable[..., Any], tmp_path
         assert digest(file, free) == before
 
 
-def test_a_file_that_was_detached_again_is_written(
-    cli: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_file_that_was_detached_again_is_written(cli: Callable[..., Any], tmp_path: Path) -> None:
     """All refusals would pass if a file was never written again."""
     with place_in(tmp_path) as place:
         file = name_deleted(place)

@@ -49,7 +49,8 @@ def assert_rest_kept(cli: Callable[..., Any], file: Path, *words: str, ours: int
 
 @pytest.mark.parametrize("words", [
     ("--dry-run",), ("--rw", "read"), ("--rw", "randread", "--number-ios", "9"),
-    ("--rw", "read", "--verify", "crc32c"), ("--write-limit", "1k"), ("--io-size", "4k", "--dry-run"),
+    ("--rw", "read", "--verify", "crc32c"), ("--write-limit", "1k"),
+    ("--io-size", "4k", "--dry-run"),
 ], ids=" ".join)  # fmt: skip
 def test_what_writes_nothing_gives_up_nothing(
     cli: Callable[..., Any], file: Path, words: tuple[str, ...]

@@ -322,5 +322,5 @@ def test_nobody_mounts_beneath_while_it_is_written(
                     done("umount", tmp_path / "mnt")
                 assert tried.returncode != 0, "what is written was mounted"
         finally:
-            out, err = process.communicate(timeout=30)
+            _, err = process.communicate(timeout=30)
     assert process.returncode in (0, 2), err

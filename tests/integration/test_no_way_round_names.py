@@ -20,10 +20,9 @@ from tests.integration.kept_content import (
     written,
     zeros,
 )
-from tests.integration.loop_devices import NEEDS_LOOP_DEVICES, attached
+from tests.integration.loop_devices import attached, needs_loop_devices
 from tests.races import flip_link, flip_to_mount
 
-NEEDS_ROOT = NEEDS_LOOP_DEVICES
 BOUND_S = 2.0
 """Of a race here: the old door lost the data several times a second."""
 
@@ -44,13 +43,11 @@ def test_a_name_that_flips_for_half_a_minute(tmp_path: Path, way: str) -> None:
     assert tally.wrong == 0, "\n".join(tally.lines())
 
 
+@needs_loop_devices
 @pytest.mark.parametrize("way", flip_to_mount.WAYS)
 def test_a_link_that_flips_never_leads_to_a_write_on_a_mounted_device(
     tmp_path: Path, way: str
 ) -> None:
-    for mark in NEEDS_ROOT:
-        if mark.args[0]:
-            pytest.skip(mark.kwargs["reason"])
     tally = flip_to_mount.WAYS[way](tmp_path, BOUND_S)
     assert tally.wrong == 0, "\n".join(tally.lines())
     assert tally.exits[0] > 0, "the scratch space is written, or the race is none"
@@ -58,6 +55,7 @@ def test_a_link_that_flips_never_leads_to_a_write_on_a_mounted_device(
 
 
 @pytest.mark.calibration
+@needs_loop_devices
 @pytest.mark.parametrize("way", flip_to_mount.WAYS)
 def test_a_link_that_flips_to_a_mount_for_half_a_minute(tmp_path: Path, way: str) -> None:
     tally = flip_to_mount.WAYS[way](tmp_path, 30)
@@ -163,8 +161,8 @@ def test_a_deleted_file_that_somebody_still_uses_is_not_written(
     before = digest(file)
     with holding("file = os.open(sys.argv[1], os.O_RDWR)", file) as holder, file.open("rb") as kept:
         file.unlink()
-        links = [link for link in Path(f"/proc/{holder.pid}/fd").iterdir()]
-        link = next(link for link in links if os.readlink(link).startswith(str(file)))
+        links = list(Path(f"/proc/{holder.pid}/fd").iterdir())
+        link = next(link for link in links if str(link.readlink()).startswith(str(file)))
         for token in ("FILE:precious.db", "FILE:precious.db (deleted)", f"FILE:{link.name}"):
             said = written(cli, link, token, *ALL)
             assert said.status == 2, said.err
@@ -183,18 +181,16 @@ def test_a_file_by_the_name_of_a_deleted_one_is_another(
     with holding("file = os.open(sys.argv[1], os.O_RDWR)", file) as holder:
         file.unlink()
         links = list(Path(f"/proc/{holder.pid}/fd").iterdir())
-        link = next(link for link in links if os.readlink(link) == str(namesake))
+        link = next(link for link in links if link.readlink() == namesake)
         said = written(cli, link, "FILE:a.img (deleted)", *ALL)
     assert said.status == 2, said.err
     assert digest(namesake) == before
 
 
+@needs_loop_devices
 @pytest.mark.parametrize("by", ["hard link", "bind mount of the file", "bind mount of its folder"])
 def test_another_name_is_the_same_file(cli: Callable[..., Any], tmp_path: Path, by: str) -> None:
     """It is behind a loop device, by whatever name it is written."""
-    for mark in NEEDS_ROOT:
-        if mark.args[0]:
-            pytest.skip(mark.kwargs["reason"])
     file = precious(tmp_path / "here" / "scratch.img", 2 * MIB)
     there = tmp_path / "there"
     there.mkdir()

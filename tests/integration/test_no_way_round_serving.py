@@ -1,4 +1,4 @@
-"""Clients of a served file or device lose nobody's data: each request is asked, and refused alone."""
+"""Clients of a served file or device lose nobody's data: each request is refused alone."""
 
 import errno
 import signal
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.integration.holders import holding
 from tests.integration.kept_content import MIB, digest, holes, precious, put, zeros
-from tests.integration.loop_devices import NEEDS_LOOP_DEVICES, attached
+from tests.integration.loop_devices import attached, needs_loop_devices
 from tests.integration.nbd_requests import FUA, TRIM, WRITE_ZEROES, Requests, connected
 
 Spawn = Callable[..., subprocess.Popen[str]]
@@ -60,12 +60,6 @@ def served_device(spawn: Spawn, folder: Path, *words: str) -> Iterator[Requests]
             yield client
 
 
-def loop_devices(test: Any) -> Any:
-    for mark in NEEDS_LOOP_DEVICES:
-        test = mark(test)
-    return test
-
-
 Ask = Callable[[Requests, int], int]
 AT = PLACE - WINDOW
 
@@ -109,7 +103,7 @@ ASKS: list[Ask] = [
 ]  # fmt: skip
 
 
-@loop_devices
+@needs_loop_devices
 @pytest.mark.parametrize("ask", ASKS)
 def test_a_request_over_data_is_refused_and_the_next_one_is_not(
     spawn: Spawn, tmp_path: Path, ask: Ask
@@ -128,20 +122,19 @@ def test_a_request_over_data_is_refused_and_the_next_one_is_not(
         assert file.read(512) == SECTOR
 
 
-@loop_devices
+@needs_loop_devices
 def test_with_the_word_clients_write_over_it(spawn: Spawn, tmp_path: Path) -> None:
     with served_device(spawn, tmp_path, "--overwrite-existing") as client:
         assert over(client, AT) == 0
         assert client.read(AT, 512) == BLOCK[:512]
 
 
-@loop_devices
+@needs_loop_devices
 def test_two_clients_know_what_either_wrote(spawn: Spawn, tmp_path: Path) -> None:
-    with served_device(spawn, tmp_path) as client:
-        with connected(tmp_path / "socket") as other:
-            assert other.write(MIB, BLOCK) == 0
-            assert client.write(MIB, BLOCK * 2) == 0
-            assert other.write(AT, BLOCK) in REFUSED
+    with served_device(spawn, tmp_path) as client, connected(tmp_path / "socket") as other:
+        assert other.write(MIB, BLOCK) == 0
+        assert client.write(MIB, BLOCK * 2) == 0
+        assert other.write(AT, BLOCK) in REFUSED
 
 
 def test_a_file_with_data_is_not_served_for_writing(spawn: Spawn, tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Data that no sample meets are not written over: a block is read before it is first written."""
 
-import re
+import json
 import random
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,10 +63,8 @@ def test_a_mebibyte_in_the_last_quarter_of_four_gibibytes(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
     """As it was lost: 128 samples of 4 KiB meet it once in ten runs."""
-    drawn = random.Random()
-    place = drawn.randrange(3 * GIB + 32 * MIB, 4 * GIB - 2 * MIB, SECTOR)
+    place = random.randrange(3 * GIB + 32 * MIB, 4 * GIB - 2 * MIB, SECTOR)
     data = DATA * (MIB // SECTOR)
-    print("data at byte", place)
     with device(tmp_path, 4 * GIB, place, data=data) as name:
         said = cli("run", name, "--rw", "write", "--bs", "16m", "--seed", "1", *LEAVE, "-o", "json")
     assert held(tmp_path, place, data=data)
@@ -185,8 +185,8 @@ def test_a_replayed_trace_stops_before_it(cli: Callable[..., Any], tmp_path: Pat
     rows = [f"{n / 1000},write,{at},{MIB // 4}" for n, at in enumerate(offsets)]
     trace.write_text("\n".join([*rows, ""]), encoding="utf-8")
     with device(tmp_path, 256 * MIB, PLACE) as name:
-        said = cli("replay", name, str(trace), "--format", "csv", "--columns", "time=s:1,op:2,offset=bytes:3,size=bytes:4",
-                   "--mode", "asap", *LEAVE, "-o", "json")  # fmt: skip
+        columns = ("--format", "csv", "--columns", "time=s:1,op:2,offset=bytes:3,size=bytes:4")
+        said = cli("replay", name, str(trace), *columns, "--mode", "asap", *LEAVE, "-o", "json")
     assert held(tmp_path, PLACE), said.err
     assert_stopped(said, PLACE)
     if said.status == 1:
@@ -196,10 +196,7 @@ def test_a_replayed_trace_stops_before_it(cli: Callable[..., Any], tmp_path: Pat
 def test_data_that_come_to_a_file_after_it_was_searched(
     spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    """Somebody fills the file in mid-run, and closes it again: nobody has it open, and it counts."""
-    import json
-    import time
-
+    """Somebody fills the file in mid-run, and closes it again: nobody has it open by then."""
     file, place = zeros(tmp_path / "scratch.img", 4 * MIB), 2 * MIB
     old = file.stat().st_mtime_ns
     process = spawn(

@@ -329,7 +329,7 @@ def test_without_a_table_of_processes_it_is_said(tmp_path: Path) -> None:
 
 
 @NEEDS_ROOT
-def test_another_user_is_told_what_stays_unseen(tmp_path: Path) -> None:
+def test_another_user_is_told_what_stays_unseen() -> None:
     """Nobody else's descriptors are shown to a user without power."""
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     reached = subprocess.run([*nobody, *COMMAND, "--version"], capture_output=True, timeout=60)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.races.trying import Tally, race  # noqa: E402 - the folder comes first
+from tests.races.trying import Tally, race
 
 MIB = 2**20
 

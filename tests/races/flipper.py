@@ -18,7 +18,7 @@ PAUSE_S_MAX = 200e-6
 LONG_PAUSE_S = 3e-3
 
 
-def exchanger(one: str, other: str):  # noqa: ANN201 - what ctypes gives has no public name
+def exchanger(one: str, other: str):
     """Give a function that exchanges two names."""
     renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
     names = os.fsencode(one), os.fsencode(other)
