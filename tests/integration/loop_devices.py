@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,13 @@ NEEDS_LOOP_DEVICES = [
     pytest.mark.skipif(os.geteuid() != 0, reason="a loop device needs root"),
     pytest.mark.skipif(shutil.which("losetup") is None, reason="losetup is not installed"),
 ]
+
+
+def needs_loop_devices(test: Any) -> Any:
+    """Mark one test of a file whose others need none."""
+    for mark in NEEDS_LOOP_DEVICES:
+        test = mark(test)
+    return test
 
 
 def done(*words: str | Path, stdin: str | None = None) -> str:
