@@ -2,9 +2,9 @@
 //!
 //! A drive that compresses or deduplicates must not gain anything, so each 512-byte
 //! sector is drawn from a generator keyed by (device opened, number of the write,
-//! number of the sector). The second word of a sector is a function of the first, which
-//! looks as random as the rest, yet lets [`is_ours`] tell our sectors from anybody
-//! else's with an error of one in 2^64: see [`crate::consent`].
+//! number of the sector). All words of a sector follow from the first, which looks as random
+//! as the rest, yet lets [`is_ours`] tell our sectors from anybody else's: see
+//! [`crate::consent`].
 
 use ssdscope_io::SECTOR_BYTES;
 
@@ -48,13 +48,18 @@ pub fn fill(data: &mut [u8], salt: u64, serial: u64) {
     }
 }
 
-/// Whether a sector was written by [`fill`], by any run on any machine.
+/// Whether a sector was written by [`fill`], by any run on any machine, and nothing of it since by
+/// anybody else: its first word decides all others.
 #[must_use]
 pub fn is_ours(sector: &[u8]) -> bool {
-    match sector.as_chunks::<WORD>().0 {
-        [first, second, ..] => u64::from_le_bytes(*second) == signature(u64::from_le_bytes(*first)),
-        _ => false,
-    }
+    let [first, second, rest @ ..] = sector.as_chunks::<WORD>().0 else { return false };
+    let first = u64::from_le_bytes(*first);
+    let mut counter = first;
+    u64::from_le_bytes(*second) == signature(first)
+        && rest.iter().all(|word| {
+            counter = counter.wrapping_add(GOLDEN);
+            u64::from_le_bytes(*word) == mix(counter)
+        })
 }
 
 #[cfg(test)]
@@ -82,6 +87,14 @@ mod tests {
         let noise: Vec<u8> = (0..SECTOR as u64).map(|i| mix(i) as u8).collect();
         assert!(!is_ours(&noise));
         assert!(!is_ours(&[]));
+        let mut data = vec![0; SECTOR];
+        fill(&mut data, 1, 1);
+        for place in 0..SECTOR {
+            data[place] ^= 1;
+            assert!(!is_ours(&data), "byte {place} is somebody's");
+            data[place] ^= 1;
+        }
+        assert!(is_ours(&data));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! measurement anything. A block that is known is not read again.
 
 use crate::buffer::BufferPool;
-use crate::{payload, sys};
+use crate::{contents, sys};
 use ssdscope_io::SECTOR_BYTES;
 use std::fs::File;
 use std::io;
@@ -204,7 +204,7 @@ fn read_all(
 /// The first sector that is neither zero nor ours.
 pub(crate) fn first_foreign_sector(data: &[u8]) -> Option<u64> {
     const ZEROS: [u8; SECTOR_BYTES as usize] = [0; SECTOR_BYTES as usize];
-    let foreign = |sector: &[u8]| *sector != ZEROS && !payload::is_ours(sector);
+    let foreign = |sector: &[u8]| *sector != ZEROS && !contents::is_ours(sector);
     data.chunks_exact(ZEROS.len()).position(foreign).map(|index| index as u64)
 }
 

@@ -35,6 +35,12 @@ struct Shared {
     salt: u64,
 }
 
+/// Whether a sector was written by ssdscope, stamped or not, and is as it was then.
+#[must_use]
+pub(crate) fn is_ours(sector: &[u8]) -> bool {
+    crate::payload::is_ours(sector) || matches!(stamp::read(sector), Sector::Stamped(_))
+}
+
 #[derive(Default)]
 struct Checked {
     written: Written,

@@ -122,7 +122,7 @@ mod tests {
         for (index, sector) in sectors(16).chunks(SECTOR).enumerate() {
             let offset_bytes = STAMP.offset_bytes + (index * SECTOR) as u64;
             assert_eq!(read(sector), Sector::Stamped(Stamp { offset_bytes, ..STAMP }));
-            assert!(payload::is_ours(sector));
+            assert!(crate::contents::is_ours(sector));
         }
     }
 
