@@ -62,8 +62,12 @@ class Device:
         """Say how requests reach a real drive, as JSON; None for all others.
 
         Keys: ``engine``, ``engine_note``, ``direct_io``, ``direct_io_note``,
-        ``memory_backed``, ``holes_bytes``.
+        ``memory_backed``, ``copy_on_write``, ``window``, ``preserves_content``, ``holes_bytes``,
+        ``reads_before_writes``, ``use_note``.
         """
+
+    def link(self) -> str | None:
+        """Give the path by which this process reaches an open file or block device."""
 
     def run(
         self,

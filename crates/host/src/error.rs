@@ -62,7 +62,7 @@ pub enum HostError {
         given: String,
     },
     /// The path names something else than a moment ago.
-    #[error("{}: was replaced by something else while it was being opened", Shown(.0))]
+    #[error("{}: was deleted or replaced, so its name does not lead to it", Shown(.0))]
     Replaced(PathBuf),
     /// The engine that was asked for is not there.
     #[error("the {engine} engine cannot be used: {reason}")]

@@ -24,8 +24,9 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::Range;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -460,6 +461,13 @@ impl Lender {
     #[must_use]
     pub fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    /// The path by which this process reaches what is open, whatever became of its name.
+    #[must_use]
+    pub fn link(&self) -> Option<PathBuf> {
+        let file = self.file.upgrade()?;
+        Some(PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))
     }
 
     /// The data, which are reached through the page cache.

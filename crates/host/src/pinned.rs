@@ -1,7 +1,7 @@
 //! What a path led to, held fast: from here on nothing is asked of the path.
 //!
 //! A name can change its meaning between two looks: a link flips, a folder is renamed, a file is
-//! replaced. So the path is followed once, to a descriptor that allows nothing but asking
+//! replaced. So the kernel follows the path once, to a descriptor that allows nothing but asking
 //! (`O_PATH`). Kind, token, size, users and contents are asked of that descriptor, and it is
 //! opened for reading or writing through it (`/proc/self/fd`), which looks up no name.
 
@@ -26,19 +26,12 @@ impl Pinned {
     /// Follows a path, and refuses what is neither a drive nor a file.
     ///
     /// # Errors
-    /// If there is nothing, or something else, or a link took its place meanwhile.
+    /// If there is nothing, or something else.
     pub(crate) fn find(path: &Path) -> Result<Self, HostError> {
         let refused = |error| refusal(path, "reading", false, error);
-        let followed = path.canonicalize().map_err(refused)?;
-        let handle = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_PATH | libc::O_NOFOLLOW)
-            .open(followed)
-            .map_err(refused)?;
+        let handle =
+            OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path).map_err(refused)?;
         let stat = handle.metadata().map_err(refused)?;
-        if stat.file_type().is_symlink() {
-            return Err(HostError::Replaced(path.to_owned()));
-        }
         if let Some(what) = other_kind(stat.file_type()) {
             return Err(HostError::NotADrive { path: path.to_owned(), what });
         }
@@ -49,6 +42,14 @@ impl Pinned {
 
     pub(crate) fn is_block(&self) -> bool {
         self.stat.file_type().is_block_device()
+    }
+
+    /// Whether the name that the kernel has for it leads to it: it does not where the file was
+    /// deleted, and another one may have that name.
+    pub(crate) fn has_its_name(&self) -> bool {
+        let same =
+            |other: Metadata| (other.dev(), other.ino()) == (self.stat.dev(), self.stat.ino());
+        std::fs::symlink_metadata(&self.real_path).is_ok_and(same)
     }
 
     /// The number of the device, if it is one.

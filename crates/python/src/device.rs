@@ -123,6 +123,11 @@ impl PyDevice {
         self.access.as_deref()
     }
 
+    /// The path by which this process reaches an open file or block device; None for all others.
+    fn link(&self) -> Option<PathBuf> {
+        self.lender.as_ref().and_then(Lender::link)
+    }
+
     /// Run a workload to its end; its summary as JSON.
     fn run(
         &self,

@@ -57,8 +57,8 @@ pub fn open_file(
     });
     let device = opened.or_py()?;
     let access = json(device.access())?;
-    let disk = ssdscope_host::quiet::disk_beneath(&path);
     let (contents, lender) = (device.contents(), device.lender());
+    let disk = lender.link().and_then(|link| ssdscope_host::quiet::disk_beneath(&link));
     let device = PyDevice::new(Box::new(device), Some(access)).on_disk(disk);
     Ok(device.with_contents(contents).with_lender(lender))
 }

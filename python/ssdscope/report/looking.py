@@ -145,7 +145,7 @@ def _command(target: Target, budget: Budget, verb: Sequence[str], named: str | N
     if budget.name != "default":
         words += ["--budget", budget.name]
     try:
-        identity = identify(target.uri)
+        identity = identify(target.place)
     except SsdscopeError:
         identity = {}
     words += ["--destroy-data", (None if named else identity.get("token")) or "TOKEN"]

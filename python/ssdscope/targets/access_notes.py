@@ -15,7 +15,7 @@ def access_notes(target: Target) -> list[str]:
     if target.members:
         return [each for member in target.members for each in access_notes(member)]
     access = target.device.access() or {}
-    notes = [_who(target.uri)] if target.kind == "block" and target.device.info.writable else []
+    notes = [_who(target)] if target.kind == "block" and target.device.info.writable else []
     if access.get("engine") == "threads":
         notes.append(f"requests go by threads: {access['engine_note']}")
     if window := access.get("window"):
@@ -39,10 +39,10 @@ def access_notes(target: Target) -> list[str]:
     return notes
 
 
-def _who(uri: str) -> str:
+def _who(target: Target) -> str:
     """Say which drive is written to, so that a user can still stop."""
-    known = identify(uri)
+    known = identify(target.place)
     serial = f", serial {known['serial']}" if known["serial"] else ""
     model = known["model"] or known["device_type"] or "a block device"
     size = format_capacity(known["capacity_bytes"])
-    return f"{uri} is open for writing: {model}, {size}{serial}, token {known['token']}"
+    return f"{target.uri} is open for writing: {model}, {size}{serial}, token {known['token']}"

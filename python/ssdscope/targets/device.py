@@ -312,6 +312,14 @@ class Device:
         text = self._native.access()
         return None if text is None else json.loads(text)
 
+    def link(self) -> str | None:
+        """Give the path by which this process reaches what is open, whatever became of its name.
+
+        None of what is neither a file nor a block device.
+        """
+        link = self._native.link()
+        return None if link is None else str(link)
+
     def idle(self, duration_ns: int) -> None:
         """Leave the drive alone for a while; free of cost on a virtual clock."""
         with translated_errors():

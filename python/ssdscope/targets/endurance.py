@@ -8,7 +8,6 @@ from math import prod
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.targets import grammar
 from ssdscope.targets.opening import identify
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def rated_bytes(target: Target) -> int | None:
         parts = [rated_bytes(member) for member in target.members]
         return sum(part or 0 for part in parts) if all(parts) else None
     if target.kind == "block":
-        return by_wear(identify(target.uri).get("health") or {})
+        return by_wear(identify(target.place).get("health") or {})
     nand = (target.drive or {}).get("nand")
     if nand is None:
         return None
@@ -57,12 +56,11 @@ def disk_bytes(target: Target) -> int | None:
     """
     sizes: dict[int, int] = {}
     for each in _leaves(target):
-        spec = grammar.parse_target(each.uri)
-        if each.kind not in ("file", "block") or not isinstance(spec, grammar.Path):
+        if each.kind not in ("file", "block"):
             continue
-        below = os.statvfs(spec.path) if each.kind == "file" else None
+        below = os.statvfs(each.place) if each.kind == "file" else None
         size = each.capacity_bytes if below is None else below.f_blocks * below.f_frsize
-        found = FilePath(spec.path).stat()
+        found = FilePath(each.place).stat()
         sizes[found.st_dev if each.kind == "file" else found.st_rdev] = size
     return sum(sizes.values()) if sizes else None
 

@@ -4,7 +4,6 @@ import errno
 import os
 
 from ssdscope.errors import DeviceError
-from ssdscope.targets import grammar
 from ssdscope.targets.opening import Target
 
 WORTH_SAYING = 0.01
@@ -29,17 +28,16 @@ def holes_share(target: Target) -> float:
     """
     if target.members:
         return sum(holes_share(member) for member in target.members) / len(target.members)
-    spec = grammar.parse_target(target.uri)
-    if target.kind != "file" or not isinstance(spec, grammar.Path):
+    if target.kind != "file":
         return 0.0
     try:
-        opened = os.open(spec.path, os.O_RDONLY)
+        opened = os.open(target.place, os.O_RDONLY)
         try:
             return _holes_bytes(opened, target.capacity_bytes) / target.capacity_bytes
         finally:
             os.close(opened)
     except OSError as error:
-        raise DeviceError(f"cannot read {spec.path}: {error.strerror}") from error
+        raise DeviceError(f"cannot read {target.uri}: {error.strerror}") from error
 
 
 def in_words(target: Target) -> str | None:

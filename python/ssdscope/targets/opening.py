@@ -79,6 +79,11 @@ class Target:
         return ", ".join(words)
 
     @property
+    def place(self) -> str:
+        """The path that leads to what is open, and to nothing else, as long as it is."""
+        return self.device.link() or self.uri
+
+    @property
     def reads_before_writes(self) -> bool:
         """Whether places are read before they are first written, so that no data are lost."""
         access = [each.device.access() or {} for each in self.members or (self,)]
@@ -101,7 +106,7 @@ class Target:
         if self.kind in ("block", "file"):
             from ssdscope.targets.machine import state_beneath
 
-            description["machine"] = state_beneath(self.uri)
+            description["machine"] = state_beneath(self.place)
         if self.members:
             description["members"] = [member.describe() for member in self.members]
         return description

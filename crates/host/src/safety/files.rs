@@ -31,6 +31,9 @@ use std::sync::Arc;
 pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, HostError> {
     let path = &pinned.path;
     let refused = |why| HostError::Refused { path: path.clone(), why };
+    if !pinned.has_its_name() {
+        return Err(HostError::Replaced(path.clone()));
+    }
     if consent.token != file_token(&pinned.real_path) {
         return Err(HostError::WrongToken { path: path.clone(), given: consent.token.to_owned() });
     }
