@@ -13,6 +13,7 @@ use crate::open::Opened;
 use crate::safety::presence::Presence;
 use crate::safety::recheck::{Ask, Moment};
 use crate::sysfs::SysBlock;
+use crate::vetted::Vetted;
 use crate::{payload, sys};
 use serde::Serialize;
 use ssdscope_io::device::check_request;
@@ -73,8 +74,9 @@ pub(crate) struct Writing {
     pub(crate) limit_bytes: Option<u64>,
     /// Whether each write writes back what is there.
     pub(crate) preserves: bool,
-    /// Whether each block is read before it is first written, and data of others end it.
-    pub(crate) vets: bool,
+    /// What is known of the window where each block is read before it is first written, as data of
+    /// others end it.
+    pub(crate) vetted: Option<Vetted>,
     /// What is asked again while it is written.
     pub(crate) recheck: Ask,
     /// Devices that share its blocks, and are ours alone meanwhile.
@@ -84,14 +86,9 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    fn guard_plan(&self, opened: &Opened) -> GuardPlan {
-        GuardPlan {
-            ask: Arc::clone(&self.recheck),
-            window: self.window.clone(),
-            logical_block_bytes: opened.logical_block_bytes,
-            is_block: opened.is_block,
-            vets: self.vets,
-        }
+    fn guard_plan(&self, path: &Path) -> GuardPlan {
+        let (ask, path) = (Arc::clone(&self.recheck), path.to_owned());
+        GuardPlan { ask, path, vetted: self.vetted.clone() }
     }
 }
 
@@ -163,7 +160,7 @@ impl HostFile {
         let limit = writing.as_ref().and_then(|writing| writing.limit_bytes);
         let preserves = writing.as_ref().is_some_and(|writing| writing.preserves);
         let use_note = writing.as_ref().and_then(|writing| writing.use_note.clone());
-        let guard_plan = writing.as_ref().map(|writing| writing.guard_plan(&opened));
+        let guard_plan = writing.as_ref().map(|writing| writing.guard_plan(path));
         let device = opened.file.metadata().map_err(os)?.rdev();
         let places = opened.is_block.then(Places::system);
         let switches = places.and_then(|places| CacheSwitches::of(places, device));
@@ -183,7 +180,7 @@ impl HostFile {
             window: (window != whole).then_some((window.start, window.end - window.start)),
             preserves_content: preserves,
             holes_bytes,
-            reads_before_writes: guard_plan.as_ref().is_some_and(|plan| plan.vets),
+            reads_before_writes: guard_plan.as_ref().is_some_and(|plan| plan.vetted.is_some()),
             use_note,
         };
         let depth = engine.depth_max();

@@ -1,44 +1,55 @@
 //! What stands between a write and what lies where it goes.
 //!
 //! Before each phase of writing, and now and then within one, it is asked whether the target may
-//! still be written ([`Recheck`]); and no block is written that was not looked at ([`Vetted`]).
+//! still be written ([`Recheck`]); and no block is written that was not looked at ([`Vetted`]). If
+//! somebody opens the target meanwhile, it is asked at once, and if somebody may have written to it,
+//! everything is looked at anew ([`Visitors`]).
 
 use crate::safety::recheck::{Ask, Moment, Recheck};
+use crate::sys::visitors::Visitors;
 use crate::vetted::{Looked, Vetted};
+use ssdscope_io::shown::Shown;
 use ssdscope_io::{DeviceError, Nanos};
 use std::fs::File;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+/// How often it is asked who opened the target, while writing goes on.
+const VISITS_EVERY: Nanos = Nanos(1_000_000);
 
 /// What a guard is made from, as often as somebody gets at the target's data.
 #[derive(Clone)]
 pub(crate) struct GuardPlan {
     /// What is asked again.
     pub(crate) ask: Ask,
-    /// What is seen of the target, in its bytes.
-    pub(crate) window: Range<u64>,
-    pub(crate) logical_block_bytes: u64,
-    pub(crate) is_block: bool,
-    /// Whether data of others end the writing.
-    pub(crate) vets: bool,
+    /// As the user wrote it.
+    pub(crate) path: PathBuf,
+    /// What is known of the window; `None` if nobody's data count.
+    pub(crate) vetted: Option<Vetted>,
 }
 
 /// The guard of one way to a target's data.
 pub(crate) struct Guard {
     file: Arc<File>,
+    path: PathBuf,
     recheck: Recheck,
     vetted: Option<Vetted>,
+    /// `None` where the kernel does not tell.
+    visitors: Option<Visitors>,
+    visits_asked: Nanos,
     written_bytes: u64,
 }
 
 impl GuardPlan {
     /// The guard of what is written through a descriptor; `phase` says for whom.
     pub(crate) fn guard(&self, file: Arc<File>, phase: Moment) -> Guard {
-        let Self { ask, window, logical_block_bytes, is_block, vets } = self;
-        let vetted = || Vetted::new(window.clone(), *logical_block_bytes, *is_block);
         Guard {
-            recheck: Recheck::new(Arc::clone(&file), Arc::clone(ask), phase),
-            vetted: vets.then(vetted),
+            path: self.path.clone(),
+            recheck: Recheck::new(Arc::clone(&file), Arc::clone(&self.ask), phase),
+            vetted: self.vetted.clone(),
+            visitors: Visitors::of(&file).ok(),
+            visits_asked: Nanos::ZERO,
             written_bytes: 0,
             file,
         }
@@ -77,7 +88,18 @@ impl Guard {
     /// # Errors
     /// Why it may not any more.
     pub(crate) fn begin(&mut self, now: Nanos) -> Result<(), DeviceError> {
+        self.hear_of_visits();
         if self.begins(now) { self.recheck.check(now) } else { Ok(()) }
+    }
+
+    fn hear_of_visits(&mut self) {
+        let visits = self.visitors.as_mut().map(Visitors::take).unwrap_or_default();
+        if visits.opened {
+            self.recheck.doubt();
+        }
+        if let Some(vetted) = self.vetted.as_mut().filter(|_| visits.written) {
+            vetted.forget();
+        }
     }
 
     /// Passes a write, discard or zeroing of a span, in bytes of the target, that comes next.
@@ -85,6 +107,10 @@ impl Guard {
     /// # Errors
     /// Why the target may not be written any more, or what would be lost.
     pub(crate) fn pass(&mut self, now: Nanos, span: &Range<u64>) -> Result<(), DeviceError> {
+        if now.saturating_sub(self.visits_asked) > VISITS_EVERY {
+            self.visits_asked = now;
+            self.hear_of_visits();
+        }
         self.recheck.check(now)?;
         if self.vetted.as_ref().is_some_and(|vetted| !vetted.covers(span)) {
             self.look(std::slice::from_ref(span), &mut |_| true)?;
@@ -116,9 +142,12 @@ impl Guard {
     }
 
     fn would_be_lost(&self, offset_bytes: u64) -> DeviceError {
-        let found = format!("data that ssdscope did not write lie at byte {offset_bytes}");
         const HINT: &str =
             "hint: add --overwrite-existing to lose them, or --preserve-content to keep them";
+        let found = format!(
+            "{}: holds data that ssdscope did not write, at byte {offset_bytes}",
+            Shown(&self.path)
+        );
         match self.written_bytes {
             0 => DeviceError::Refused(format!(
                 "{found}, where this would write; nothing was written\n\n{HINT}"
@@ -126,8 +155,7 @@ impl Guard {
             written => DeviceError::Os {
                 context: "writing was stopped".to_owned(),
                 reason: format!(
-                    "{found}, where it was to go on; {written} bytes were written before, \
-                     elsewhere\n\n{HINT}"
+                    "{found}, where it was to go on; {written} bytes were written before\n\n{HINT}"
                 ),
             },
         }

@@ -28,6 +28,7 @@ const READERS: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A bit for each block of a window.
+#[derive(Clone)]
 pub(crate) struct Vetted {
     window: Range<u64>,
     grain_bytes: u64,
@@ -52,6 +53,11 @@ impl Vetted {
         let grain_bytes = GRAIN_BYTES.max(logical_block_bytes);
         let chunks = window.end.div_ceil(grain_bytes).div_ceil(CHUNK_BITS) as usize;
         Self { window, grain_bytes, chunks: vec![None; chunks], is_block }
+    }
+
+    /// Knows nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.chunks.fill(None);
     }
 
     fn grains(&self, span: &Range<u64>) -> Range<u64> {

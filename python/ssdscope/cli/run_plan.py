@@ -62,7 +62,8 @@ def _rows(told: dict[str, Any]) -> list[list[str]]:
     size = "unknown: only time ends it" if written is None else format_capacity(written)
     took = "unknown: the drive's speed decides" if duration is None else format_duration(duration)
     life = "unknown: give --rated-writes" if share is None else f"{100 * share:.2g} %"
+    rows.append(["writes at most", size])
     if told["reads_first_bytes"]:
         most = format_capacity(told["reads_first_bytes"])
-        rows.append(["reads first at most", f"{most}, to see that no data of others are lost"])
-    return [*rows, ["writes at most", size], ["takes at most", took], ["share of life", life]]
+        rows.append(["before, reads at most", f"{most}, to see that no data of others are lost"])
+    return [*rows, ["takes at most", took], ["share of life", life]]

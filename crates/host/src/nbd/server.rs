@@ -380,7 +380,8 @@ impl<'a> Server<'a> {
                 self.store.expect(command.offset_bytes, len);
                 Ok(())
             }
-            Action::Write | Action::Flush => Ok(()),
+            Action::Write => self.store.admit(command.offset_bytes, len),
+            Action::Flush => Ok(()),
         };
         if let (Err(error), Some(job)) = (stored, self.jobs.get(id)) {
             job.error = error;
@@ -398,10 +399,9 @@ impl<'a> Server<'a> {
         last: bool,
     ) {
         let Some(id) = connection.writing else { return };
-        let result = self.store.write(offset_bytes, data);
         let Some(job) = self.jobs.get(id) else { return };
-        if let (Err(error), 0) = (result, job.error) {
-            job.error = error;
+        if job.error == 0 {
+            job.error = self.store.write(offset_bytes, data).err().unwrap_or(0);
         }
         if !last {
             return;

@@ -40,7 +40,7 @@ pub struct Region {
     /// How much may still be written.
     writes_left_bytes: Option<u64>,
     /// What stands before each write, if there may be any.
-    guard: Option<Guard>,
+    guard: Option<Box<Guard>>,
 }
 
 impl Region {
@@ -51,7 +51,7 @@ impl Region {
         writes_left_bytes: Option<u64>,
         guard: Option<Guard>,
     ) -> Self {
-        Self { file, base_bytes, writes_left_bytes, guard }
+        Self { file, base_bytes, writes_left_bytes, guard: guard.map(Box::new) }
     }
 
     /// Where something of that length goes that loses what is there, if it may.
@@ -195,6 +195,14 @@ impl Store {
     pub(crate) fn expect(&self, offset_bytes: u64, len_bytes: u64) {
         if let Self::Region(Region { file, base_bytes, .. }) = self {
             sys::begin_reading(file, base_bytes + offset_bytes, len_bytes);
+        }
+    }
+
+    /// Whether a write may come, before its data do: none of it is written if not.
+    pub(crate) fn admit(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), u32> {
+        match self {
+            Self::Region(region) => region.pass(offset_bytes, len_bytes).map(drop),
+            Self::Nothing | Self::Memory(_) | Self::File(_) => Ok(()),
         }
     }
 

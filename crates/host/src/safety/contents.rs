@@ -16,16 +16,10 @@ const EDGE_BYTES: u64 = 1 << 20;
 const SAMPLE_BYTES: u64 = 4096;
 /// On the whole target, and as many in the window, which is what would be lost.
 const SAMPLES: u64 = 64;
-/// What is no larger than this is looked at whole: it takes no longer than the sample.
-const LOOKED_AT_WHOLE_BYTES: u64 = 16 << 20;
-
 /// `window`: what would be written.
 pub(super) fn check(opened: &Opened, window: &Range<u64>) -> Result<(), Refusal> {
     let end = opened.capacity_bytes();
     let mut spans = vec![(0, EDGE_BYTES.min(end)), (end.saturating_sub(EDGE_BYTES), end)];
-    if window.end - window.start <= LOOKED_AT_WHOLE_BYTES {
-        spans.extend(pieces(window));
-    }
     for span in [&(0..end), window] {
         spans.extend(samples(span));
     }
@@ -41,12 +35,6 @@ pub(super) fn check(opened: &Opened, window: &Range<u64>) -> Result<(), Refusal>
         }
     }
     Ok(())
-}
-
-/// All of a span, in pieces of what the buffer holds.
-fn pieces(span: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
-    let end = span.end;
-    span.clone().step_by(EDGE_BYTES as usize).map(move |from| (from, (from + EDGE_BYTES).min(end)))
 }
 
 fn samples(span: &Range<u64>) -> Vec<(u64, u64)> {

@@ -23,9 +23,13 @@ use crate::open::{self, Opened};
 use crate::pinned::Pinned;
 use crate::sys;
 use crate::sys::locks::{self, Alone};
+use crate::vetted::{Looked, Vetted};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
+
+/// Reading so much takes a second or less.
+const LOOKED_AT_WHOLE_BYTES: u64 = 1 << 30;
 
 /// Opens a file for writing if every check passes.
 pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, HostError> {
@@ -53,15 +57,16 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     }
     let window = 0..opened.capacity_bytes();
     let loses = !consent.overwrite_existing && !consent.preserve_content;
+    let mut vetted = loses.then(|| Vetted::new(window.clone(), opened.logical_block_bytes, false));
     // Where the user names a part, the rest is nobody's business.
-    if loses && consent.window.is_none() {
-        look(&opened).map_err(refused)?;
+    if let Some(vetted) = vetted.as_mut().filter(|_| consent.window.is_none()) {
+        look(&opened, vetted).map_err(refused)?;
     }
     let writing = Writing {
         window,
         limit_bytes: consent.write_limit_bytes,
         preserves: consent.preserve_content,
-        vets: loses,
+        vetted,
         recheck: Arc::new(move |file: &File, moment| {
             check_users(file, readers, moment != Moment::Served).map(drop)
         }),
@@ -71,8 +76,19 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     Ok(Admitted { opened, writing })
 }
 
-fn look(opened: &Opened) -> Result<(), Refusal> {
-    contents::check(opened, &(0..opened.capacity_bytes()))
+/// Looks at all that is stored of a file, or at samples of it if that is much.
+fn look(opened: &Opened, vetted: &mut Vetted) -> Result<(), Refusal> {
+    let unreadable = |error: std::io::Error| Refusal::Unreadable(error.to_string());
+    let whole = 0..opened.capacity_bytes();
+    let stored_bytes = opened.file.metadata().map_err(unreadable)?.blocks() * 512;
+    if stored_bytes > LOOKED_AT_WHOLE_BYTES {
+        return contents::check(opened, &whole);
+    }
+    let looked = vetted.look(&opened.file, std::slice::from_ref(&whole), &mut |_| true);
+    match looked.map_err(unreadable)? {
+        Looked::Foreign(offset_bytes) => Err(Refusal::HoldsData(offset_bytes)),
+        Looked::Clean(_) | Looked::Stopped => Ok(()),
+    }
 }
 
 /// What is done about others who only read.

@@ -40,6 +40,7 @@ use crate::open::Opened;
 use crate::pinned::Pinned;
 use crate::sys;
 use crate::sysfs::SysBlock;
+use crate::vetted::Vetted;
 use recheck::Moment;
 use refusal::Refusal;
 use stack::Stack;
@@ -80,11 +81,13 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     if !locked.map_err(|error| HostError::os(path, "lock it", error))? {
         return Err(refused(Refusal::Locked(vec!["another process".to_owned()])));
     }
+    let block_bytes = opened.logical_block_bytes;
+    let vetted = loses.then(|| Vetted::new(window.clone(), block_bytes, true));
     let writing = Writing {
         window,
         limit_bytes: consent.write_limit_bytes,
         preserves: consent.preserve_content,
-        vets: loses,
+        vetted,
         recheck: Arc::new(again),
         claims: claimed.others,
         use_note: unseen_openers(),

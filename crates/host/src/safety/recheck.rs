@@ -70,6 +70,11 @@ impl Recheck {
         now.saturating_sub(self.active) > PAUSE && !is_known
     }
 
+    /// Hears that somebody opened the target: the next write asks.
+    pub(crate) fn doubt(&mut self) {
+        (self.answered, self.active) = (None, Nanos::ZERO);
+    }
+
     /// Hears of a request that loses nothing.
     pub(crate) fn touch(&mut self, now: Nanos) {
         self.active = now;
@@ -142,7 +147,8 @@ impl Recheck {
     /// As if the last answer and the last request were long ago.
     #[cfg(test)]
     fn forget(&mut self) {
-        (self.asked, self.answered, self.active) = (None, None, Nanos::ZERO);
+        self.asked = None;
+        self.doubt();
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod locks;
 pub(crate) mod loops;
+pub(crate) mod visitors;
 
 use ssdscope_io::Nanos;
 use std::cell::Cell;
