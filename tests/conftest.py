@@ -1,5 +1,6 @@
 """What tests share: the command line in this process, and as a process of its own."""
 
+import gc
 import json
 import signal
 import subprocess
@@ -59,6 +60,8 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
     def run(*words: str) -> Said:
         capsys.readouterr()
         status = run_cli(words)
+        if status:
+            gc.collect()  # a failure holds what was open, which a process of its own closes
         captured = capsys.readouterr()
         return Said(status, captured.out, captured.err)
 

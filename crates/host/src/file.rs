@@ -638,6 +638,12 @@ fn understands_discard(opened: &Opened) -> bool {
         let most = block.and_then(|block| block.queue().remove("discard_max_bytes"));
         return most.is_some_and(|bytes| bytes != "0");
     }
+    let before = opened.file.metadata().and_then(|stat| stat.modified());
     let end = opened.size_bytes.next_multiple_of(BLOCK_BYTES);
-    sys::punch_hole(&opened.file, end, BLOCK_BYTES).is_ok()
+    let understood = sys::punch_hole(&opened.file, end, BLOCK_BYTES).is_ok();
+    if let (true, Ok(before)) = (understood, before) {
+        // Nothing changed, so the file shall not look changed. If it does, no harm is done.
+        let _ = opened.file.set_modified(before);
+    }
+    understood
 }

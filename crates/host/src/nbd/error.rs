@@ -1,5 +1,6 @@
 //! Why a drive was not served, or an export not opened: what, where, and what to do instead.
 
+use crate::safety::refusal::Refusal;
 use ssdscope_io::DeviceError;
 use ssdscope_io::shown::{Shown, quoted};
 use std::io;
@@ -41,6 +42,14 @@ pub enum NbdError {
     /// Another process uses it.
     #[error("{}: is locked by another process", Shown(.0))]
     Locked(PathBuf),
+    /// Somebody else uses it.
+    #[error("{}: {why}", Shown(path))]
+    InUse {
+        /// The path as given.
+        path: PathBuf,
+        /// Who, and how.
+        why: Refusal,
+    },
     /// The Device door carries no data.
     #[error("a {0} cannot be served: its data cannot be reached through ssdscope")]
     NoData(&'static str),
@@ -132,6 +141,7 @@ impl NbdError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            Self::InUse { path, why } => return why.hint(path),
             Self::NotASocket(_) | Self::SocketInUse(_) => "name another path".into(),
             Self::SocketPath(_) => "name a shorter path, as in /tmp/ssd.sock".into(),
             Self::Port { .. } => "name another port, or 0 for any that is free".into(),

@@ -7,11 +7,12 @@
 use super::error::NbdError;
 use super::protocol::error;
 use crate::guard::Guard;
-use crate::sys;
+use crate::safety::files::{self, Readers};
+use crate::sys::{self, locks};
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -155,14 +156,24 @@ impl Store {
         read_only: bool,
     ) -> Result<Self, NbdError> {
         let os = |action| move |source| NbdError::os(path, action, source);
-        if path.exists() && !path.is_file() {
-            return Err(NbdError::NotABackingFile(path.to_owned()));
-        }
         let mut options = OpenOptions::new();
         options.read(true).write(!read_only).create(!read_only).truncate(false);
-        let file = options.open(path).map_err(os("open it"))?;
+        // Neither a pipe nor somebody's lease holds it up; what it is, is asked of what was opened.
+        let opened = options.custom_flags(libc::O_NONBLOCK).open(path);
+        let file = match opened {
+            Err(_) if path.is_dir() => return Err(NbdError::NotABackingFile(path.to_owned())),
+            result => result.map_err(os("open it"))?,
+        };
+        if !file.metadata().map_err(os("describe it"))?.is_file() {
+            return Err(NbdError::NotABackingFile(path.to_owned()));
+        }
+        locks::let_block(&file).map_err(os("set it up"))?;
         if !sys::try_lock(&file).map_err(os("lock it"))? {
             return Err(NbdError::Locked(path.to_owned()));
+        }
+        if !read_only {
+            let used = files::check_users(&file, Readers::Count, true);
+            used.map_err(|why| NbdError::InUse { path: path.to_owned(), why })?;
         }
         let size_bytes = file.metadata().map_err(os("describe it"))?.len();
         if size_bytes == 0 && !read_only {

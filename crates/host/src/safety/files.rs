@@ -2,11 +2,11 @@
 //!
 //! 1. the token: `FILE:` and its name, as the kernel has it;
 //! 2. no loop device is made of it ([`super::stack`]);
-//! 3. nobody has it open or mapped ([`super::openers`]), as far as this user may look, and the
+//! 3. nobody locks it (POSIX, OFD, flock); we do from then on;
+//! 4. nobody has it open or mapped ([`super::openers`]), as far as this user may look, and the
 //!    kernel grants a lease, which it does only if nobody has: in whatever namespace, and of
 //!    whatever kind (a loop device, a descriptor under way between processes);
-//! 4. nobody locks it (POSIX, OFD, flock); we do from then on;
-//! 5. what is sampled of it is zero or ours ([`super::contents`]), or the user gives it up, or it
+//! 5. what is stored or sampled of it is zero or ours ([`super::contents`]), or the user gives it up, or it
 //!    is kept.
 //!
 //! 2 to 4 are asked again while it is written ([`super::recheck`]). Data that the sample misses
@@ -51,10 +51,11 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     locks::let_block(&opened.file).map_err(|error| HostError::os(path, "set it up", error))?;
     open::check_size(path, &opened)?;
     let readers = if consent.preserve_content { Readers::Stay } else { Readers::Count };
-    let note = check_users(&opened.file, readers, true).map_err(refused)?;
+    // The lock comes first: of two runs that begin together one is refused, and not both.
     if !sys::try_lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
         return Err(refused(locked(&opened.file)));
     }
+    let note = check_users(&opened.file, readers, true).map_err(refused)?;
     let window = 0..opened.capacity_bytes();
     let loses = !consent.overwrite_existing && !consent.preserve_content;
     let mut vetted = loses.then(|| Vetted::new(window.clone(), opened.logical_block_bytes, false));
