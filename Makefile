@@ -15,7 +15,7 @@ NATIVE := python/ssdscope/_native.abi3.so
 OUT := out
 DIST := dist
 
-.PHONY: help setup profiled system demo test test-rust test-python calibration decisions lint \
+.PHONY: help setup profiled system demo test test-rust test-python calibration decisions kills lint \
   format check-stubs check-speed docs screenshots bench wheel check-wheel clean
 
 help: ## Show this list
@@ -68,6 +68,10 @@ test-python:
 
 calibration: setup ## Try what only many drives or repetitions decide (minutes)
 	$(RUN) pytest $(SIDE_BY_SIDE) -m calibration
+
+kills: export SSDSCOPE_KILLS ?= 60
+kills: setup ## Kill every long command at 60 moments and run it again (half an hour); prints its seed
+	$(RUN) pytest -rA -n auto --dist worksteal tests/integration/test_kills.py
 
 # The hook that counts is compiled into the tests, so they get a cache of bytecode of their own.
 decisions: setup ## Count what the tests decide, and what each takes of a processor

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.writing import wait_until_writing
 
 from ssdscope.cli import terminal
 from ssdscope.cli.app import run_cli
@@ -140,20 +141,13 @@ def test_a_narrow_terminal_gets_a_table_that_fits() -> None:
     assert "  p99.9 " in shown
 
 
-def wait_for_part(folder: Path) -> None:
-    end = time.monotonic() + 30
-    while not list(folder.glob("*.part")):
-        assert time.monotonic() < end, "the run did not begin"
-        time.sleep(0.02)
-
-
 LONG = ("run", "sim:mqsim-512g", "--rw", "randread", "--runtime", "1000s", "--seed", "1")
 
 
 def test_a_hangup_is_an_interrupt_also_when_it_comes_twice(spawn: Any, tmp_path: Path) -> None:
     log = tmp_path / "run.parquet"
     process = spawn(*LONG, "-o", "json", "--log", str(log))
-    wait_for_part(tmp_path)
+    wait_until_writing(process, tmp_path)
     time.sleep(0.3)
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGHUP)
@@ -207,7 +201,7 @@ def test_what_nohup_ignores_stays_ignored(spawn: Any, tmp_path: Path) -> None:
         process = spawn(*LONG, "--log", str(tmp_path / "run.parquet"))
     finally:
         signal.signal(signal.SIGHUP, before)
-    wait_for_part(tmp_path)
+    wait_until_writing(process, tmp_path)
     process.send_signal(signal.SIGHUP)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)

@@ -1,5 +1,6 @@
 """Ctrl-C, SIGTERM, readers that go away, disks that are full: what was measured is kept."""
 
+import errno
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.integration.writing import wait_until_writing
 
 from ssdscope.probes.properties import queue_depth
 from ssdscope.results import read_log
@@ -35,7 +37,7 @@ def test_an_interrupted_run_keeps_what_it_has(
     target = "sim:mqsim-512g" if virtual else str(file)
     log = tmp_path / "run.parquet"
     process = spawn("run", target, "--rw", "randread", *LONG, "--log", str(log))
-    wait_for(log.with_suffix(".parquet.part"))
+    wait_until_writing(process, tmp_path)
     time.sleep(0.5)
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
@@ -58,7 +60,7 @@ def test_a_process_of_the_background_leaves_an_ignored_interrupt_alone(
         process = spawn("run", "sim:mqsim-512g", "--rw", "randread", *LONG, "--log", str(log))
     finally:
         signal.signal(signal.SIGINT, before)
-    wait_for(log.with_suffix(".parquet.part"))
+    wait_until_writing(process, tmp_path)
     process.send_signal(signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
@@ -109,9 +111,14 @@ def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_fits(
     assert 2 * 65_536 <= said.document["requests"] < 1_000_000
 
 
-def test_a_log_that_cannot_even_begin_is_refused_before_the_run(cli, tmp_path: Path) -> None:
+def test_a_log_that_cannot_even_begin_is_refused_before_the_run(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_claim: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ssdscope.results.files.Part", full)
     log = tmp_path / "run.parquet"
-    log.with_suffix(".parquet.part").symlink_to("/dev/full")
     said = cli("run", "sim:mqsim-8g", "--number-ios", "1000", "--log", str(log))
     assert said.status == 2
     assert "No space left on device" in said.err

@@ -22,11 +22,11 @@ from ssdscope.cli.outputs import Input, Output, OutputFolder, marks
 from ssdscope.errors import UsageError
 from ssdscope.results import read_log
 from ssdscope.results.files import write_text
-from ssdscope.results.guard import Place, require_places
+from ssdscope.results.guard import Claims, Place, claim_places
 from ssdscope.results.marks import written_by_us
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
-NAMES_A_FILE = re.compile(r"FILE|PAGE|FOLDER|PATH|DIR|TARGET|TRACE$|\.\w+$")
+NAMES_A_FILE = re.compile(r"\bFILE|PAGE|FOLDER|PATH|DIR|TARGET|TRACE$|\.\w+$")
 INPUTS = (
     "data.parquet", "model.json", "run.json", "other.json", "report.json", "swept.jsonl",
 )  # fmt: skip
@@ -64,7 +64,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "compare": (("run.json", "other.json"), {"out": "a.html"}),
     "reproduce": (
         ("huang2011", "--figure", "VII", "--target", "data.bin", "--trace", "f=trace.spc"),
-        {"out": "folder"},
+        {"out": "folder", "series": "kept"},
     ),
     "serve": (
         ("sim:mqsim-8g", "--socket", "a.sock", "--backing", "data.bin"),
@@ -74,6 +74,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "drives import": (("ssd.parv",), {"out": "a.toml"}),
     "trace windows": (("trace.spc",), {"out": "a.parquet"}),
     "trace make": (("financial1",), {"out": "synthetic.spc"}),
+    "probe": (("latency", "data.bin"), {"record": "a.npz"}),
     "model collect": (("data.bin", "--points", "4"), {"out": "a.parquet"}),
     "model fit": (("data.parquet",), {"out": "a.json"}),
     "model explain": (("model.json",), {"out": "a.svg"}),
@@ -94,6 +95,7 @@ READ = {
     "drives import": ("ssd.parv",),
     "trace windows": ("trace.spc",),
     "trace make": (),
+    "probe": ("data.bin",),
     "model collect": ("data.bin",),
     "model fit": ("data.parquet",),
     "model explain": ("model.json",),
@@ -125,7 +127,7 @@ CASES = [(words, name) for words, each in commands() for name in outputs(each)]
 def test_every_option_that_names_a_file_says_which_way(words: str, command: Any) -> None:
     marked = marks(command.callback)
     for parameter in command.params:
-        if parameter.type.name == "text" and NAMES_A_FILE.search(parameter.metavar or ""):
+        if parameter.type.name == "str" and NAMES_A_FILE.search(parameter.metavar or ""):
             assert parameter.name in marked, f"{words}: {parameter.opts}"
     if outputs(command):
         assert "--force" in [option for each in command.params for option in each.opts]
@@ -168,7 +170,7 @@ def stands_at(words: str, name: str) -> Path:
     if words != "reproduce":
         return good
     good.mkdir(exist_ok=True)
-    return good / "huang2011-traces.csv"
+    return good / {"out": "huang2011-traces.csv", "series": "1-1.npz"}[name]
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link, None])
@@ -209,11 +211,11 @@ def test_what_is_not_ours_is_replaced_only_by_force(
     assert output.read_text(encoding="utf-8") == '{"mine": 1}\n'
     assert place.exists()
 
-    def allowed(*given: Any, **options: Any) -> None:
-        require_places(*given, **options)
+    def allowed(*given: Any, **options: Any) -> Claims:
+        claim_places(*given, **options).release()
         raise UsageError("the guard lets it pass")
 
-    monkeypatch.setattr("ssdscope.results.guard.require_places", allowed)
+    monkeypatch.setattr("ssdscope.results.guard.claim_places", allowed)
     said = cli(*words_of(words, name, wanted), "--force")
     assert "the guard lets it pass" in said.err
 
@@ -222,7 +224,6 @@ def test_what_is_not_ours_is_replaced_only_by_force(
     ("words", "beside"),
     [
         (("run", "data.bin", *QUICK, "--log", "a.parquet"), "a.json"),
-        (("run", "data.bin", *QUICK, "--log", "a.parquet"), "a.parquet.part"),
         (("characterize", "data.bin", "-O", "a.html"), "a.partial.json"),
         (("sweep", "plan.toml", "-O", "a.jsonl"), "a.parquet"),
         (("search", "search.toml", "-O", "a.jsonl"), "a.parquet"),
@@ -244,16 +245,6 @@ def test_what_stands_beside_is_guarded_too(
         assert "files of their own" in cli(*words, "--force").err
         assert Path("data.bin").read_bytes().startswith(b"precious")
     assert place.exists()
-
-
-def test_what_a_crash_left_of_a_log_is_replaced(cli, place: Path) -> None:
-    part = place / "a.parquet.part"
-    shutil.copy("data.parquet", part)
-    words = ("run", "data.bin", *QUICK, "--log", "a.parquet")
-    assert cli(*words).status == 2
-    part.write_bytes(part.read_bytes()[:-10])
-    assert cli(*words).status == 0
-    assert not part.exists()
 
 
 def test_what_is_ours_is_replaced_without_a_word(cli, place: Path) -> None:
@@ -314,7 +305,7 @@ def test_a_journal_that_is_not_ours_begins_anew_by_force(cli, place: Path) -> No
 
 
 def test_special_files_are_written_into(place: Path) -> None:
-    require_places([Place("/dev/null"), Place("/dev/null")], ["data.bin"])
+    claim_places([Place("/dev/null"), Place("/dev/null")], ["data.bin"]).release()
     write_text("/dev/null", "text")
     assert Path("/dev/null").is_char_device()
     (place / "synthetic-stdout").symlink_to("/dev/stdout")
@@ -332,9 +323,9 @@ def test_special_files_are_written_into(place: Path) -> None:
 def test_stdout_is_an_output_into_a_pipe_too(place: Path) -> None:
     program = (
         "from ssdscope.results.files import write_text\n"
-        "from ssdscope.results.guard import Place, require_places\n"
-        "require_places([Place('/dev/stdout')], ['data.bin'])\n"
-        "write_text('/dev/stdout', 'page')"
+        "from ssdscope.results.guard import Place, claim_places\n"
+        "with claim_places([Place('/dev/stdout')], ['data.bin']):\n"
+        "    write_text('/dev/stdout', 'page')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, timeout=60, check=False
@@ -394,7 +385,7 @@ def test_a_disk_that_fills_up_leaves_no_log_cut_short(cli, place: Path) -> None:
     assert "cannot write the log to a.parquet: File too large" in said.err
     assert said.document["requests"] == 100_000
     assert read_log("a.parquet")[1] == old
-    assert json.loads(Path("a.json").read_text(encoding="utf-8")) == said.document
+    assert json.loads(Path("a.json").read_text(encoding="utf-8")) == old
     assert not list(place.glob("*.part"))
 
 

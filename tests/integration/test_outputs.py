@@ -10,6 +10,7 @@ import pytest
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.results import read_log
 from ssdscope.results.files import write_text
+from ssdscope.results.publishing import Part
 
 QUICK = ("sim:mqsim-8g", "--rw", "randread", "--seed", "1")
 
@@ -40,10 +41,10 @@ def test_what_cannot_be_written_leaves_nothing_behind(
     page = tmp_path / "page.html"
     page.write_text("old", encoding="utf-8")
 
-    def full(*_args: object, **_options: object) -> None:
+    def full(_file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match="No space left on device"):
         write_text(page, "new")
     assert page.read_text(encoding="utf-8") == "old"
@@ -90,12 +91,14 @@ def test_a_page_that_cannot_be_written_does_not_lose_the_findings(
 ) -> None:
     page, data = tmp_path / "page.html", tmp_path / "page.json"
 
-    def full(_path: Path, target: Path) -> None:
-        if target.suffix == ".html":
-            raise OSError(28, "No space left on device")
-        os.rename(_path, target)  # noqa: PTH104 (Path.replace is what is being replaced)
+    ready = Part.make_ready
 
-    monkeypatch.setattr(Path, "replace", full)
+    def full(part: Part) -> None:
+        if part.claim.name.endswith(".html"):
+            raise OSError(28, "No space left on device")
+        ready(part)
+
+    monkeypatch.setattr(Part, "make_ready", full)
     said = cli(
         "characterize", "null:1m", "-O", str(page), "--json", str(data), "--budget", "2s",
         "--seed", "1", "-o", "json",

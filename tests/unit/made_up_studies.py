@@ -63,6 +63,7 @@ class Studies:
         self.troubles: dict[tuple[str, str], BaseException] = {}
         self.extras: dict[str, dict[str, Any]] = {}
         self.titles: dict[str, str] = {}
+        drawn()  # here, as pictures of a figure that is made appear when that is complete
         infos = tuple(
             StudyInfo(key, f"about {key}", FIGURES, self._run(key), frozenset({"count"}))
             for key in keys

@@ -57,7 +57,8 @@ def test_a_crash_costs_the_run_it_was_in(tmp_path: Path) -> None:
     table = Table(path, HEADER)
     for each in rows()[:3]:
         table.append(each)
-    table._lines.close()  # without an end: the machine stopped, in the middle of a line
+    table._lines.close()
+    table._files.let_go()  # without an end: the machine stopped, in the middle of a line
     part = tmp_path / "runs.parquet.part"
     part.write_text(part.read_text() + '{"split": "tr')
     assert (begun(path) or {})["seed"] == 1
@@ -82,6 +83,7 @@ def test_a_failed_run_that_was_tried_again_before_a_crash_is_not_kept(tmp_path: 
     table.append(Collected("train", type(good.row)(good.row.vector, failure="the drive is stuck")))
     table.append(good)
     table._lines.close()
+    table._files.let_go()
     with Table(path, HEADER) as again:
         assert again.rows == [good]
 

@@ -2,12 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from ssdscope.errors import SsdscopeError
 from ssdscope.sweep.processes import in_processes
+
+ROOT = Path(__file__).parents[2]
 
 
 def kill_once(item: tuple[int, str]) -> int:
@@ -26,6 +31,13 @@ def kill_always(number: int) -> int:
     if number == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+def busy(folder: str) -> None:
+    """Say who runs this, and never end: in Python alone, which hears nothing."""
+    Path(folder, str(os.getpid())).touch()
+    while True:
+        pass
 
 
 def fail(number: int) -> int:
@@ -59,3 +71,36 @@ def test_an_error_of_the_work_comes_through() -> None:
 
 def test_one_at_a_time_is_done_here() -> None:
     assert list(in_processes(lambda _: os.getpid(), range(2), 1)) == [os.getpid()] * 2
+
+
+def test_no_process_outlives_a_killed_parent(tmp_path: Path) -> None:
+    program = (
+        "from tests.unit.test_sweep_processes import busy\n"
+        "from ssdscope.sweep.processes import in_processes\n"
+        f"list(in_processes(busy, [{str(tmp_path)!r}] * 2, 2))"
+    )
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": path},
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 60
+    while len(workers := [int(each.name) for each in tmp_path.iterdir()]) < 2:
+        assert time.monotonic() < end, "they did not begin"
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    end = time.monotonic() + 2
+    while left := [each for each in workers if Path(f"/proc/{each}").exists()]:
+        if time.monotonic() > end:
+            for each in left:
+                os.kill(each, signal.SIGKILL)
+            pytest.fail("a worker lives on")
+        time.sleep(0.02)
+
+
+def test_a_process_whose_parent_has_ended_ends() -> None:
+    program = "from ssdscope.sweep.lifetime import end_with_parent\nend_with_parent(1)"
+    done = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
+    assert done.returncode == 1

@@ -20,7 +20,7 @@ from ssdscope.report import spending, twinning
 from ssdscope.report.document import parsed
 from ssdscope.report.replay import TraceFile
 from ssdscope.report.resuming import require_nothing_lost
-from ssdscope.results.guard import Place, require_places
+from ssdscope.results.guard import Place, claim_places
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,23 +143,24 @@ def characterize(
     spend = Budget.parse(budget)
     rated = spending.rated(rated_writes)
     page, data = Path(out), None if json is None else Path(json)
-    _guard(page, data, [*files_behind(target), *([] if trace is None else [trace])], force)
-    if not (resume or force):
-        require_nothing_lost(report.growing_file(page, data))
-    opened = target_of(target, seed)
+    read = [*files_behind(target), *([] if trace is None else [trace])]
     try:
-        made = report.characterize(
-            opened,
-            budget=spend,
-            seed=seed_of(opened, seed),
-            out_html=page,
-            out_json=data,
-            trace=None if trace is None else TraceFile(Path(trace), format, columns),
-            sets=opened.sets,
-            progress=progress or silent,
-            rated_bytes=rated,
-            resume=resume,
-        )
+        with claim_places(_places(page, data), [os.fspath(each) for each in read], force=force):
+            if not (resume or force):
+                require_nothing_lost(report.growing_file(page, data))
+            opened = target_of(target, seed)
+            made = report.characterize(
+                opened,
+                budget=spend,
+                seed=seed_of(opened, seed),
+                out_html=page,
+                out_json=data,
+                trace=None if trace is None else TraceFile(Path(trace), format, columns),
+                sets=opened.sets,
+                progress=progress or silent,
+                rated_bytes=rated,
+                resume=resume,
+            )
     except OutputError as error:
         if error.partial is not None:
             error.partial = Report(page, error.partial.to_json())
@@ -170,11 +171,9 @@ def characterize(
     return result
 
 
-def _guard(page: Path, data: Path | None, read: list[str | os.PathLike[str]], force: bool) -> None:
-    """Refuse places where a file would destroy something, before anything is measured."""
-    places = [Place(str(page))]
+def _places(page: Path, data: Path | None) -> list[Place]:
+    """List what is written."""
     if data is None:
-        places.append(Place(str(page.with_suffix(".partial.json")), beside=str(page)))
-    else:
-        places.append(Place(str(data)))
-    require_places(places, [os.fspath(each) for each in read], force=force)
+        partial = Place(str(page.with_suffix(".partial.json")), beside=str(page))
+        return [Place(str(page)), partial]
+    return [Place(str(page)), Place(str(data))]

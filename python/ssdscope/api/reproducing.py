@@ -15,7 +15,7 @@ from ssdscope.api.opening import SEED, TargetLike, files_behind, target_of
 from ssdscope.api.probing import OnStage
 from ssdscope.errors import Interrupted, OutputError
 from ssdscope.probes.budget import silent
-from ssdscope.results.guard import places_in, require_places
+from ssdscope.results.guard import claim_places, places_in
 from ssdscope.seeds import require_seed
 from ssdscope.studies.choosing import parse_figures, written_names
 from ssdscope.studies.record import FigureResult, StudyResult, Verdict
@@ -146,8 +146,6 @@ def reproduce(
     folder = os.fspath(out)
     read = [named.partition("=")[2] for named in trace or ()]
     read += [] if target is None else files_behind(target)
-    require_places(places_in(folder, written_names(key)), read, force=force)
-    opened = None if target is None else target_of(target, used_seed)
     extras = {
         "count": count,
         "flat": flat,
@@ -157,15 +155,16 @@ def reproduce(
         "drive": drive,
     }
     try:
-        result = studies.run(
-            key,
-            figures=figures,
-            target=opened,
-            out_dir=folder,
-            seed=used_seed,
-            progress=progress or silent,
-            extras=extras,
-        )
+        with claim_places(places_in(folder, written_names(key)), read, force=force):
+            result = studies.run(
+                key,
+                figures=figures,
+                target=None if target is None else target_of(target, used_seed),
+                out_dir=folder,
+                seed=used_seed,
+                progress=progress or silent,
+                extras=extras,
+            )
     except OutputError as error:
         if isinstance(error.partial, StudyResult):
             error.partial = Study(error.partial)

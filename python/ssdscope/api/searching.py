@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import SEED
 from ssdscope.api.probing import OnStage
-from ssdscope.api.sweeping import require_journal
+from ssdscope.api.sweeping import claim_journal
 from ssdscope.errors import Interrupted
 from ssdscope.probes.budget import silent
 from ssdscope.search import read_plan, search
@@ -129,8 +129,10 @@ def run_search(
     require_engine(jobs, None)
     loaded = read_plan(os.fspath(plan))
     path = os.fspath(out)
-    require_journal(path, read_by(loaded), force=force)
-    with closing(Journal(path)) as journal:
+    with (
+        claim_journal(path, read_by(loaded), force=force),
+        closing(Journal(path)) as journal,
+    ):
         known = known_seed(seed, loaded.seed, journal)
         used = require_seed(SEED if known is None else known)
         result = Search(search(loaded, journal, used, jobs=jobs, progress=progress or silent))

@@ -13,7 +13,7 @@ from ssdscope.api.opening import SEED
 from ssdscope.api.probing import OnStage
 from ssdscope.errors import Interrupted
 from ssdscope.probes.budget import silent
-from ssdscope.results.guard import Place, require_places
+from ssdscope.results.guard import Claims, Place, claim_places
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal, points_of, read_plan
 from ssdscope.sweep.running import (
@@ -102,8 +102,10 @@ def run_sweep(
     require_engine(jobs, scheduler)
     loaded = read_plan(os.fspath(plan))
     journal_path = os.fspath(out)
-    require_journal(journal_path, read_by(loaded), force=force)
-    with closing(Journal(journal_path)) as journal:
+    with (
+        claim_journal(journal_path, read_by(loaded), force=force),
+        closing(Journal(journal_path)) as journal,
+    ):
         known = known_seed(seed, loaded.seed, journal)
         used_seed = require_seed(SEED if known is None else known)
         points = points_of(loaded, used_seed)
@@ -117,8 +119,8 @@ def run_sweep(
     return result
 
 
-def require_journal(path: str, read: Sequence[str], *, force: bool) -> None:
-    """Refuse a journal, or the table beside it, that cannot be where it is wanted.
+def claim_journal(path: str, read: Sequence[str], *, force: bool) -> Claims:
+    """Claim a journal and the table beside it, or refuse what cannot be where it is wanted.
 
     Parameters
     ----------
@@ -131,4 +133,4 @@ def require_journal(path: str, read: Sequence[str], *, force: bool) -> None:
         If it cannot.
     """
     places = [Place(path, resumed=True, judged=True), Place(table_beside(path), beside=path)]
-    require_places(places, read, force=force)
+    return claim_places(places, read, force=force)

@@ -12,7 +12,7 @@ from ssdscope.api.opening import SEED
 from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.report import twinning
 from ssdscope.results.files import write_text
-from ssdscope.results.guard import Place, require_places
+from ssdscope.results.guard import Place, claim_places
 from ssdscope.seeds import require_seed
 from ssdscope.targets.opening import as_set
 from ssdscope.twin import WhatIf
@@ -70,8 +70,8 @@ class Twin:
             If it cannot be written.
         """
         place = Path(path)
-        require_places([Place(str(place))], [self.reported.report.where], force=force)
-        write_text(place, self.toml)
+        with claim_places([Place(str(place))], [self.reported.report.where], force=force):
+            write_text(place, self.toml)
         return place
 
     def what_if(

@@ -28,9 +28,9 @@ _TAKEN = {"out", "quick", "strict", "force", "seed", "output_format", "progress"
 class FolderOrBook(OutputFolder):
     """The option names the folder of a study, or the page of the book."""
 
-    def places(self, path: str, given: Given) -> list["Place"]:
-        """List what stands there and may be replaced."""
-        if given["key"] != ALL:
+    def places(self, path: str | None, given: Given) -> list["Place"]:
+        """List the folder, and what stands there and may be replaced."""
+        if path is None or given["key"] != ALL:
             return super().places(path, given)
         from ssdscope.report.book import folder_of
         from ssdscope.results.guard import Place, require_folder
@@ -38,8 +38,6 @@ class FolderOrBook(OutputFolder):
         page = page_at(path)
         parts = folder_of(page)
         require_folder(str(page.parent) if page == Path(path) else path)
-        if not page.parent.is_dir():
-            return []
         beside = OutputFolder(book_writes).places(str(parts), given)
         return [Place(str(page)), *beside]
 

@@ -33,6 +33,7 @@ def show(
             help="A simulated drive; without it, the defaults of workloads.",
             autocompletion=complete_target,
         ),
+        options.TARGET,
     ] = None,
     sets: options.Sets = None,
     output_format: options.OutputFormat = "normal",

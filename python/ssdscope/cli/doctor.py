@@ -54,6 +54,7 @@ def doctor(
             help="Show what a file, device, export or array is, and the token that --destroy-data "
             "takes.",
         ),
+        options.TARGET,
     ] = None,
     restore: Annotated[
         bool,

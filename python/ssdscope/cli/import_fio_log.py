@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _beside(path: str, _given: Any) -> list[str]:
-    return [f"{path}.part", f"{path.removesuffix('.parquet')}.json"]
+    return [f"{path.removesuffix('.parquet')}.json"]
 
 
 def import_fio_log(

@@ -18,7 +18,7 @@ def _files_of(uri: str) -> list[str]:
 
 
 def _beside_log(path: str, _given: Given) -> list[str]:
-    return [f"{path}.part", f"{path.removesuffix('.parquet')}.json"]
+    return [f"{path.removesuffix('.parquet')}.json"]
 
 
 TARGET = Input(_files_of)

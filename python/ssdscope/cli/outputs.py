@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import typer
 
+from ssdscope.cli.output import note
 from ssdscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,11 +81,11 @@ class OutputFolder:
 
     patterns: Callable[[Given], Iterable[str]]
 
-    def places(self, path: str, given: Given) -> list["Place"]:
-        """List what stands there and may be replaced."""
+    def places(self, path: str | None, given: Given) -> list["Place"]:
+        """List the folder, and what stands there and may be replaced."""
         from ssdscope.results.guard import places_in
 
-        return places_in(path, self.patterns(given))
+        return [] if path is None else places_in(path, self.patterns(given))
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,14 @@ def marks_of(command: Any, kind: type[_Mark]) -> dict[str, _Mark]:
 
 
 def guard(context: typer.Context, *, force: bool) -> None:
-    """Refuse outputs that would destroy something, before the command begins.
+    """Refuse outputs that would destroy something, and claim them until the command ends.
 
     Raises
     ------
     UsageError
-        If one would, or cannot be written.
+        If one would, cannot be written, or is written by another process.
     """
-    from ssdscope.results.guard import require_places
+    from ssdscope.results.guard import claim_places
 
     given = context.params
     outputs: list[Place] = []
@@ -147,4 +148,7 @@ def guard(context: typer.Context, *, force: bool) -> None:
         for each in ([text] if isinstance(text, str) else text or ())
         for file in mark.files(each)
     ]
-    require_places(outputs, read, force=force)
+    claims = claim_places(outputs, read, force=force)
+    context.call_on_close(claims.release)
+    for each in claims.unlocked:
+        note(f"warning: {each}: its file system has no locks; let no other run write there")

@@ -9,6 +9,7 @@ from ssdscope.cli import choices, options, recording
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
+from ssdscope.cli.outputs import Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
@@ -58,6 +59,7 @@ RecordOption = Annotated[
         help="Keep what was measured there, and measure only what it does not have yet. "
         "Without a target: decide again upon what it has.",
     ),
+    Output(resumed=True),
 ]
 
 
@@ -81,6 +83,7 @@ def probe(
     target: Annotated[
         str | None,
         typer.Argument(metavar="TARGET", help=options.TARGET_HELP, autocompletion=complete_target),
+        options.TARGET,
     ] = None,
     budget: BudgetOption = "default",
     dry_run: options.DryRun = False,
@@ -96,6 +99,7 @@ def probe(
     write_limit: options.WriteLimit = None,
     quiet_queue: options.QuietQueue = False,
     record: RecordOption = None,
+    force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -120,6 +124,7 @@ def probe(
             f"probe {name}: on which target?", hint=f"ssdscope probe {name} sim:mqsim-8g"
         )
     session: Session = context.obj
+    guard(context, force=force)
     spend = Budget.parse(budget)
     chosen = registry.choose(name, spend)
     before = recording.kept_in(record)

@@ -10,7 +10,7 @@ from ssdscope.cli.book import FolderOrBook
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
-from ssdscope.cli.outputs import Given, Input, guard
+from ssdscope.cli.outputs import Given, Input, OutputFolder, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.cli.target_names import complete_target
@@ -158,6 +158,7 @@ def reproduce(
             help="recovery: keep what is measured of each drive; decide upon what is there again.",
             rich_help_panel=OF_SOME,
         ),
+        OutputFolder(lambda _given: ["*.npz"]),
     ] = None,
     trace: Annotated[
         list[str] | None,

@@ -179,20 +179,27 @@ def _show(found: "Found", output_format: str) -> None:
 
 
 def _write(found: "Found", drive: str | None, row: int, plot: str | None) -> None:
-    if drive is not None and found.best:
-        from ssdscope.results.files import write_text
-        from ssdscope.search.telling import drive_file
+    """Write the best drive and the picture, together."""
+    from ssdscope.results.files import together, write_with_others
+    from ssdscope.search.telling import drive_file
+    from ssdscope.targets.names import printable
 
-        if row > len(found.best):
-            raise UsageError(f"--row: there is no {row}, the result has {len(found.best)}")
-        write_text(drive, drive_file(found, found.best[row - 1]))
-        note(f"row {row} is in {drive}")
-    if plot is not None:
-        from ssdscope.plots import LIGHT, save
-        from ssdscope.plots.searches import picture
+    told = []
+    with together():
+        if drive is not None and found.best:
+            if row > len(found.best):
+                raise UsageError(f"--row: there is no {row}, the result has {len(found.best)}")
+            text = drive_file(found, found.best[row - 1])
+            write_with_others(drive, printable(text).encode())
+            told.append(f"row {row} is in {drive}")
+        if plot is not None:
+            from ssdscope.plots import LIGHT, save
+            from ssdscope.plots.searches import picture
 
-        save(picture(found, LIGHT), plot)
-        note(f"the picture is in {plot}")
+            save(picture(found, LIGHT), plot)
+            told.append(f"the picture is in {plot}")
+    for each in told:
+        note(each)
 
 
 def _ended(found: "Found") -> int:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from ssdscope.errors import UsageError
-from ssdscope.results.files import destination, is_special, write_bytes
+from ssdscope.results.files import Together, destination, is_special
 from ssdscope.results.marks import TOOL
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.workloads.grid import COLUMNS, Row, Vector
@@ -130,18 +130,20 @@ class Table(Runs):
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
         if Path(path).suffix != ".parquet":
             raise UsageError(f"cannot write runs to {path}: the name must end in .parquet")
+        self._name = path
         self.path = destination(path)
         if is_special(self.path):
             raise UsageError(f"cannot write runs to {path}: it is not a plain file")
-        self._part = self.path.with_name(self.path.name + ".part")
+        self._part = Path(f"{path}.part")
         self.header = header
-        self._lines = WholeLines(self._part)
-        try:
+        with contextlib.ExitStack() as opened:
+            self._files = opened.enter_context(Together())
+            self._files.claim(path)
+            self._files.claim(self._part)
+            self._lines = opened.enter_context(WholeLines(self._part))
             super().__init__(self._finished())
             self._go_on()
-        except BaseException:
-            self._lines.close()
-            raise
+            opened.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -153,14 +155,10 @@ class Table(Runs):
         trace: TracebackType | None,
     ) -> None:
         """Write the Parquet file, whatever happened."""
-        with self._lines:
-            if not self.rows:
-                with contextlib.suppress(OSError):
-                    self._part.unlink()
-                return
-            _write_parquet(self.path, self.header, self.rows)
-            with contextlib.suppress(OSError):  # what it holds is known by the next collection
-                self._part.unlink()
+        with self._lines, self._files:
+            if self.rows:
+                self._files.write(self._name, _parquet_of(self.header, self.rows))
+            self._files.remove(self._part)
 
     def append(self, row: Collected) -> None:
         """Add a row, at once on disk; it replaces a failed one of the same run.
@@ -272,7 +270,7 @@ def _short(error: Exception) -> str:
     return str(error).splitlines()[0]
 
 
-def _write_parquet(path: Path, header: dict[str, Any], rows: Sequence[Collected]) -> None:
+def _parquet_of(header: dict[str, Any], rows: Sequence[Collected]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -283,4 +281,4 @@ def _write_parquet(path: Path, header: dict[str, Any], rows: Sequence[Collected]
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(header).encode()})
     packed = io.BytesIO()
     pq.write_table(table, packed, compression="zstd")
-    write_bytes(path, packed.getvalue())
+    return packed.getvalue()

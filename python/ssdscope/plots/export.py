@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdscope.plots.pointing import described
 from ssdscope.plots.style import PAGE
-from ssdscope.results.files import write_bytes
+from ssdscope.results.files import write_with_others
 from ssdscope.results.marks import MADE_BY
 from ssdscope.targets.names import printable
 
@@ -111,4 +111,4 @@ def save(figure: "Figure", path: str | Path) -> None:
     drawn = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": printable(target.stem)}):
         figure.savefig(drawn, format=kind, dpi=150, metadata=_MAKER[kind])
-    write_bytes(target, drawn.getvalue())
+    write_with_others(target, drawn.getvalue())

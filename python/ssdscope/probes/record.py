@@ -15,6 +15,7 @@ from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.results.files import write_bytes
+from ssdscope.results.marks import MADE_BY
 from ssdscope.targets.records import CacheInfo, DeviceInfo
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ class Record:
             arrays += [_small(getattr(series, name)) for name in _COLUMNS]
         packed = io.BytesIO()
         np.savez_compressed(packed, *arrays)
+        with zipfile.ZipFile(packed, "a") as archive:
+            archive.comment = MADE_BY.encode()
         write_bytes(path, packed.getvalue())
 
     @classmethod

@@ -20,11 +20,11 @@ from ssdscope.report.page import render
 from ssdscope.report.resuming import UNFINISHED
 from ssdscope.report.stages import Job
 from ssdscope.results import envelope
-from ssdscope.results.files import destination, is_special, write_text
+from ssdscope.results.files import Together, destination, is_special, write_text
 from ssdscope.results.record import strict_json
 from ssdscope.targets import Device, Target
 from ssdscope.targets.metered import Limits, MeteredDevice
-from ssdscope.targets.names import shell_words
+from ssdscope.targets.names import printable, shell_words
 from ssdscope.targets.native_build import native_build
 
 
@@ -101,13 +101,13 @@ class _Files:
     def finish(self, document: dict[str, Any]) -> None:
         """Write the page; the document stays beside it if it can be gone on with."""
         document = self.shown(document)
-        if self.growing is not None:
-            write_text(self.growing, _json(document))
-        write_text(self.page, render(document))
-        if self.data is not None and self.growing is None:
-            write_text(self.data, _json(document))
-        elif self.data is None and self.growing is not None and UNFINISHED not in document:
-            self.growing.unlink()
+        beside = self.growing or self.data
+        with Together() as files:
+            files.write(self.page, printable(render(document)).encode())
+            if beside is not None and beside != self.data and UNFINISHED not in document:
+                files.remove(beside)
+            elif beside is not None:
+                files.write(beside, printable(_json(document)).encode())
 
 
 def growing_file(page: Path, data: Path | None) -> Path | None:

@@ -7,6 +7,10 @@ offered here, where the rest of the code looks for them.
     The JSON document of a run: everything needed to repeat it.
 `files`
     Where files of ours may go, and how they get there.
+`claims`
+    One writer for one output: locks, and what was judged at a place.
+`publishing`, `renaming`
+    How files that belong together get to their places, and how no rename replaces anything else.
 `guard`
     What an output may replace: no input, and nothing that we did not write.
 `marks`

@@ -1,25 +1,26 @@
 """Files of ours at places the user named: whole or not at all, and never instead of a device.
 
-A file is written beside its place and renamed over it, so that nobody reads half of it. A
-rename would also put a plain file where ``/dev/null`` or a named pipe is; what exists and is
-no plain file is therefore written into, as is what stdout leads to, and a link leads to what it
-names. What may be replaced at all says `results.guard`.
+A file is written without a name and put at its place when it is whole, so that nobody reads half of
+it (`results.publishing`). That would also put a plain file where ``/dev/null`` or a named pipe is;
+what exists and is no plain file is therefore written into, as is what stdout leads to, and a link
+leads to what it names. What may be replaced at all says `results.guard`.
 """
 
 import contextlib
 import io
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO
 
 from ssdscope.errors import OutputError, UsageError
+from ssdscope.results.claims import Claim, claim_of, own_stream
+from ssdscope.results.marks import is_ours, lists
+from ssdscope.results.publishing import Part, publish
 from ssdscope.targets.names import printable
 
-_NAME_KEPT = 40
-_OWN_STREAMS = (1, 2)
+_TOGETHER: ContextVar["Together | None"] = ContextVar("together", default=None)
 
 
 def destination(path: str | Path) -> Path:
@@ -49,16 +50,7 @@ def destination(path: str | Path) -> Path:
 
 def is_special(path: Path) -> bool:
     """Say whether something stands there that is no plain file: a device, a pipe, our stdout."""
-    return path.exists() and (not path.is_file() or _own_stream(path) is not None)
-
-
-def _own_stream(place: Path) -> int | None:
-    """Give the stream of ours that leads to a place, as ``/dev/stdout`` in ``> page.html``."""
-    for stream in _OWN_STREAMS:
-        with contextlib.suppress(OSError):
-            if os.path.samestat(place.stat(), os.fstat(stream)):
-                return stream
-    return None
+    return path.exists() and (not path.is_file() or own_stream(path.stat()) is not None)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -79,34 +71,156 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     Raises
     ------
     UsageError
-        If no file can be there.
+        If no file can be there, or another process writes one there.
     OutputError
         If it cannot be written; what was there before is untouched.
     """
-    place = destination(path)
-    part = None if is_special(place) else new_beside(place)
-    try:
-        if part is None:
-            stream = _own_stream(place)
-            with open(place if stream is None else stream, "wb", closefd=stream is None) as file:
-                yield file
-            return
-        with part.open("xb") as file:
+    with Together() as alone, alone.file(path) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Let pictures and tables that are made inside appear together, or none of them."""
+    with Together() as several:
+        token = _TOGETHER.set(several)
+        try:
+            yield
+        finally:
+            _TOGETHER.reset(token)
+
+
+class Together:
+    """Files that belong together: leaving it puts all at their places, an error none.
+
+    Use as a context manager.
+
+    Raises
+    ------
+    UsageError
+        If no file can be at a place, or another process writes there.
+    OutputError
+        If one cannot be written; what was there before is untouched.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._tables: dict[Path, bytes] = {}
+        self._removed: list[Claim] = []
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> "Together":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_about: object) -> None:
+        try:
+            if kind is None:
+                self.publish()
+        except OSError as error:
+            raise unwritable(error.filename, error) from error
+        finally:
+            self.let_go()
+
+    def publish(self) -> None:
+        """Put all at their places.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or failing; what was there before is untouched.
+        """
+        self._list_tables()
+        publish(self._parts, self._removed)
+
+    def let_go(self) -> None:
+        """Close what is open; what is not at its place is gone."""
+        for part in self._parts:
+            part.close()
+        self._open.close()
+
+    def claim(self, path: str | Path) -> Claim:
+        """Give the claim of a place: that of the command, or one for as long as this."""
+        known = claim_of(path)
+        if known is not None:
+            return known
+        claim = self._open.enter_context(Claim(path, destination(path)))
+        # In the folder of a command nothing but ours has passed its guard.
+        guarded = claim_of(Path(path).parent) is not None and not claim.special
+        if guarded and claim.was is not None and not is_ours(claim.place, claim.content):
+            raise OutputError(
+                f"cannot write {path}: something was put there that ssdscope did not write",
+                hint="name another folder",
+            )
+        return claim
+
+    def part(self, path: str | Path) -> Part:
+        """Begin a file.
+
+        Raises
+        ------
+        OSError
+            If there can be none.
+        """
+        part = Part(self.claim(path))
+        self._parts.append(part)
+        return part
+
+    @contextlib.contextmanager
+    def file(self, path: str | Path) -> Iterator[IO[bytes]]:
+        """Give a file to write into; what is no plain file is written into at once."""
+        claim = self.claim(path)
+        try:
+            if claim.special:
+                with _opened_special(claim) as file:
+                    yield file
+            else:
+                yield self.part(path).file
+        except OutputError:
+            raise
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def write(self, path: str | Path, content: bytes) -> None:
+        """Write a file."""
+        with self.file(path) as file:
+            file.write(content)
+
+    def table(self, path: Path, content: bytes) -> None:
+        """Write a table. It has no room for a mark: a list in its folder says that it is ours."""
+        self.write(path, content)
+        self._tables[path] = content
+
+    def remove(self, path: str | Path) -> None:
+        """Remove a file when the others are at their places."""
+        self._removed.append(self.claim(path))
+
+    def _list_tables(self) -> None:
+        """Note the tables before they are there: a crash in between leaves none that is strange."""
+        for path, content in lists(self._tables).items():
+            self.write(path, content)
+            self._parts.insert(0, self._parts.pop())
+
+
+@contextlib.contextmanager
+def _opened_special(claim: Claim) -> Iterator[IO[bytes]]:
+    """Open what is no plain file, if it is what was judged."""
+    stream = own_stream(claim.content.stat())
+    if stream is not None:
+        with open(stream, "wb", closefd=False) as file:
             yield file
-        if place.exists():
-            shutil.copymode(place, part)
-        part.replace(place)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    finally:
-        if part is not None:
-            with contextlib.suppress(OSError):
-                part.unlink()
+        return
+    opened = os.open(claim.content, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(opened, "wb") as file:
+        yield file
 
 
-def new_beside(place: Path) -> Path:
-    """Name a file beside a place, which is not there yet."""
-    return place.with_name(f"{place.name[:_NAME_KEPT]}.{secrets.token_hex(4)}.part")
+def write_with_others(path: str | Path, content: bytes) -> None:
+    """Write a file, with others if it is made `together` with them."""
+    several = _TOGETHER.get()
+    if several is None:
+        write_bytes(path, content)
+    else:
+        several.write(path, content)
 
 
 @contextlib.contextmanager
@@ -118,12 +232,15 @@ def creating(path: Path) -> Iterator[IO[str]]:
     OutputError
         If it cannot be written.
     """
-    from ssdscope.results.marks import remember
-
     text = io.StringIO(newline="")
     yield text
-    write_text(path, text.getvalue())
-    remember(path)
+    content = printable(text.getvalue()).encode()
+    several = _TOGETHER.get()
+    if several is not None:
+        several.table(path, content)
+        return
+    with Together() as alone:
+        alone.table(path, content)
 
 
 def unwritable(path: str | Path, error: OSError) -> OutputError:

@@ -6,6 +6,7 @@ JSON                   ``tool.name``, or the ``format`` of our models
 journals (JSON lines)  the same in the first line
 HTML                   ``<meta name="generator">``
 SVG, PNG, PDF          their creator
+recorded series        the comment of the archive
 traces, drive files    a comment ``# ssdscope ...`` among the first lines
 CSV                    no room for one: a list in the folder, with digests
 =====================  ========================================================
@@ -15,13 +16,14 @@ import gzip
 import hashlib
 import json
 import re
+import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ssdscope import __version__
 from ssdscope.errors import SsdscopeError
-from ssdscope.results.files import write_text
 
 NAME = "ssdscope"
 TOOL = {"name": NAME, "version": __version__}
@@ -32,6 +34,7 @@ LIST = ".ssdscope.json"
 _HEAD_BYTES = 64 * 2**10
 _PARSED_BYTES_MAX = 256 * 2**20
 _PARQUET = b"PAR1"
+_SERIES_HEAD, _SERIES = "arr_0.npy", '{"version": '.encode("utf-32-le")
 _TOOL_FIRST = re.compile(rb'\{(\s*"schema_version":\s*\d+,)?\s*"tool":\s*\{\s*"name":\s*"ssdscope"')
 _IN_HEAD = {
     b"\x89PNG": re.compile(rb"Software\0ssdscope"),
@@ -41,52 +44,96 @@ _IN_HEAD = {
 """By what a file begins with: what it says then if it is ours."""
 
 
-def written_by_us(path: Path) -> bool:
+def written_by_us(path: Path, content: Path | None = None) -> bool:
     """Say whether ssdscope wrote a file, or it holds nothing.
+
+    Parameters
+    ----------
+    content
+        Where to read what has that name, if not there (`Claim.content`).
 
     Raises
     ------
     OSError
         If it cannot be read.
     """
-    if path.stat().st_size == 0:
+    content = content or path
+    if content.stat().st_size == 0:
         return True
-    with path.open("rb") as file:
+    with content.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     if head.startswith(b"\x1f\x8b"):
         head = _unpacked(head)
     if head.startswith(_PARQUET):
-        return _parquet(path)
+        return _parquet(content)
     if head.startswith(b"%PDF"):
-        return b"/Creator (ssdscope" in path.read_bytes()
+        return b"/Creator (ssdscope" in content.read_bytes()
+    if head.startswith(b"PK"):
+        return _archive(content)
     if head.lstrip().startswith(b"{"):
-        return _json(path, head)
+        return _json(content, head)
     for begins, mark in _IN_HEAD.items():
         if head.startswith(begins):
             return mark.search(head) is not None
-    return _listed(path.parent).get(path.name) == _digest(path)
+    return _digest(content.read_bytes()) in _listed(path.parent).get(path.name, ())
 
 
-def remember(path: Path) -> None:
-    """Note that we wrote a table, which has no room for a mark of its own."""
-    listed = path.parent / LIST
-    if listed.exists() and not written_by_us(listed):
-        return
-    files = _listed(path.parent) | {path.name: _digest(path)}
-    write_text(listed, json.dumps({"tool": TOOL, "files": dict(sorted(files.items()))}) + "\n")
+def lists(tables: Mapping[Path, bytes]) -> dict[Path, bytes]:
+    """Compose the lists of folders with tables that will be there, which have no mark of their own.
+
+    What is there now stays known: until the tables are replaced, and after a crash meanwhile.
+
+    Parameters
+    ----------
+    tables
+        What each will hold.
+
+    Returns
+    -------
+    dict
+        By the path of the list. One that somebody else wrote is left alone.
+    """
+    made = {}
+    for folder in {path.parent for path in tables}:
+        listed = folder / LIST
+        if listed.exists() and not written_by_us(listed):
+            continue
+        files = _listed(folder)
+        for path, content in tables.items():
+            if path.parent == folder:
+                there = _digest(path.read_bytes()) if path.is_file() else None
+                kept = [each for each in files.get(path.name, ()) if each == there]
+                files[path.name] = list(dict.fromkeys([_digest(content), *kept]))
+        document = {"tool": TOOL, "files": dict(sorted(files.items()))}
+        made[listed] = (json.dumps(document) + "\n").encode()
+    return made
 
 
-def _listed(folder: Path) -> dict[str, str]:
+def _listed(folder: Path) -> dict[str, list[str]]:
+    """Read the list of a folder: digests of each table, the newest first."""
     try:
         files = json.loads((folder / LIST).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return files if isinstance(files, dict) else {}
+    if not isinstance(files, dict):
+        return {}
+    # Lists that were written before had one digest each.
+    return {name: [each] if isinstance(each, str) else each for name, each in files.items()}
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _archive(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if archive.comment.startswith(NAME.encode()):
+                return True
+            with archive.open(_SERIES_HEAD) as head:  # of records from before they bore a mark
+                return _SERIES in head.read(_HEAD_BYTES)
+    except (zipfile.BadZipFile, KeyError, zlib.error):
+        return False
 
 
 def _unpacked(head: bytes) -> bytes:
@@ -105,8 +152,7 @@ def _parquet(path: Path) -> bool:
         with path.open("rb") as file:
             metadata = pq.read_metadata(file).metadata or {}
     except (OSError, pa.ArrowInvalid):
-        # Rows without a footer, which nobody can read: a run of ours that was cut short.
-        return path.suffix == ".part"
+        return False
     return any(key.startswith(NAME.encode()) for key in metadata)
 
 
@@ -134,9 +180,9 @@ def _says_so(document: Any) -> bool:
     return any(isinstance(tool, dict) and tool.get("name") == NAME for tool in tools)
 
 
-def is_ours(path: Path) -> bool:
+def is_ours(path: Path, content: Path | None = None) -> bool:
     """Say as `written_by_us` does, and no where the file cannot be read."""
     try:
-        return written_by_us(path)
+        return written_by_us(path, content)
     except (OSError, SsdscopeError):
         return False

@@ -1,10 +1,9 @@
 """A log on disk: Parquet, one row per request, written while the run goes on.
 
-The file is created before the run, so that a bad path fails early. Row groups are appended as
-they arrive, and the JSON document of the run is written next to the file at the end (and,
-where the run is interrupted, all the same). A log cut short by a crash has no footer, which
-Parquet needs; so the rows go to ``NAME.part`` first, and the name appears with the footer.
-Where that cannot be written, nothing is left of the log, and what stood there before stays.
+The file is begun before the run, so that a bad path fails early. Row groups are appended as they
+arrive. A log cut short by a crash has no footer, which Parquet needs; so it gets its name with the
+footer, together with the JSON document of the run next to it (and, where the run is interrupted,
+all the same). Where that cannot be written, nothing is left of either, and what stood there stays.
 """
 
 import contextlib
@@ -18,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ssdscope.errors import OutputError, UsageError
-from ssdscope.results.files import destination, is_special, write_text
+from ssdscope.results.files import Together, destination
 from ssdscope.results.marks import MADE_BY
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
 from ssdscope.targets.records import FLOW_TYPE, LOG_TYPES
@@ -58,7 +57,7 @@ class LogWriter:
     Raises
     ------
     UsageError
-        If the file cannot be created.
+        If the file cannot be created, or another process writes it.
     """
 
     def __init__(self, path: str | Path, *, attribution: bool, flows: bool = False) -> None:
@@ -68,23 +67,24 @@ class LogWriter:
             raise UsageError(f"cannot write the log to {path}: the name must end in .parquet")
         self._name = str(path)
         self.path = destination(path)
-        if is_special(self.path):
-            raise UsageError(f"cannot write the log to {path}: it is not a plain file")
-        self.summary_path = self.path.with_suffix(".json")
-        self._part = self.path.with_name(self.path.name + ".part")
+        self.summary_path = Path(path).with_suffix(".json")
         self._schema = _schema(attribution, flows)
         self._pending: list[Log] = []
         self._pending_rows = 0
         self._row_groups = 0
-        self._broken = self._torn = False
-        self._open = contextlib.ExitStack()
+        self._broken = self._torn = self._finished = False
+        self._outputs = Together()
         try:
-            self._file = self._open.enter_context(self._part.open("wb"))
+            if self._outputs.claim(path).special:
+                raise UsageError(f"cannot write the log to {path}: it is not a plain file")
+            self._outputs.claim(self.summary_path)
+            self._file = self._outputs.part(path).file
             self._writer = pq.ParquetWriter(self._file, self._schema, **_encoded(self._schema))
             self._file.flush()
-        except OSError as error:
-            if hasattr(self, "_writer"):
-                self._let_go()
+        except BaseException as error:
+            self._let_go()
+            if not isinstance(error, OSError):
+                raise
             reason = os.strerror(error.errno) if error.errno else error
             raise UsageError(f"cannot write the log to {path}: {reason}") from error
 
@@ -102,19 +102,18 @@ class LogWriter:
             with self._failing_clearly():
                 self._flush()
                 self._writer.close()
-                self._file.flush()
                 if not self._torn and (self._row_groups or kind is None):
-                    self._part.replace(self.path)
+                    if not self._finished:  # a document that is there is of another run
+                        self._outputs.remove(self.summary_path)
+                    self._outputs.publish()
         finally:
             self._let_go()
 
     def _let_go(self) -> None:
         """Close what is open; what has not become the log by now is nothing to keep."""
-        self._writer.is_open = False  # or it would try again when it is collected
-        with contextlib.suppress(OSError):
-            self._open.close()
-        with contextlib.suppress(OSError):
-            self._part.unlink()
+        if hasattr(self, "_writer"):
+            self._writer.is_open = False  # or it would try again when it is collected
+        self._outputs.let_go()
 
     def append(self, log: Log) -> None:
         """Add rows; they reach the disk in groups of `ROW_GROUP_ROWS`.
@@ -132,12 +131,12 @@ class LogWriter:
                 self._flush()
 
     def finish(self, record: dict[str, Any]) -> None:
-        """Store the document of the run, in the file and next to it.
+        """Store the document of the run, in the file and next to it, when the writer is left.
 
         Raises
         ------
         OutputError
-            If the disk is full; the document and the rows that fit are there all the same.
+            If the disk is full; the document and the rows that fit are kept all the same.
         """
         try:
             with self._failing_clearly():
@@ -145,7 +144,10 @@ class LogWriter:
         finally:
             self._writer.add_key_value_metadata({_RECORD_KEY: json.dumps(record).encode()})
             with self._failing_clearly():
-                write_text(self.summary_path, json.dumps(record, indent=2) + "\n")
+                self._outputs.write(
+                    self.summary_path, (json.dumps(record, indent=2) + "\n").encode()
+                )
+                self._finished = True
 
     def _flush(self) -> None:
         import pyarrow as pa

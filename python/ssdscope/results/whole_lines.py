@@ -2,11 +2,11 @@
 
 What was begun and not ended when a machine stopped is no line: it is cut off before the next one
 is added, and not earlier, for until then the file may turn out to be somebody else's. Two
-processes that add at once would mix their lines, so the second is refused.
+processes that add at once would mix their lines, so the second is refused. Where the command has
+claimed the file (`results.claims`), it is what was judged, or refused.
 """
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from ssdscope.errors import UsageError
+from ssdscope.results.claims import claim_of, holds, lock
 from ssdscope.results.files import is_special, unwritable
 
 ANOTHER = "name another file"
@@ -47,14 +48,17 @@ class WholeLines:
         self.path = path
         if is_special(path):
             raise UsageError(f"cannot write {path}: it is not a plain file")
+        claim = claim_of(path)
         try:
             # Not buffered: what a full disk did not take must not be tried again behind our back.
-            self._file = path.open("ab", buffering=0)
+            opener = None if claim is None else claim.open
+            self._file = open(path, "ab", buffering=0, opener=opener)  # noqa: SIM115
         except OSError as error:
             raise unwritable(path, error) from error
         try:
             self._alone()
-            self._reader = path.open("rb")
+            same = Path(f"/proc/self/fd/{self._file.fileno()}")
+            self._reader = same.open("rb")
         except OSError as error:
             self._file.close()
             raise UsageError(f"cannot read {path}: {error.strerror}", hint=ANOTHER) from error
@@ -72,15 +76,8 @@ class WholeLines:
             raise
 
     def _alone(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UsageError(
-                f"another process is writing {self.path}",
-                hint=f"wait until it has ended, or {ANOTHER}",
-            ) from error
-        except OSError:
-            return  # some network file systems have no locks
+        if not holds(self._file.fileno()):
+            lock(self._file.fileno(), self.path)
 
     def _behind_last_line(self, begin: int) -> int:
         """Find where the last whole line ends, from the end of the file on."""

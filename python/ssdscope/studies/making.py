@@ -1,10 +1,14 @@
-"""Making a study's figures one by one, so that those that are complete are never lost."""
+"""Making a study's figures one by one, so that those that are complete are never lost.
+
+The pictures and tables of a figure appear together.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from ssdscope.errors import OutputError
 from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.results.files import together
 from ssdscope.studies.record import FigureResult, StudyResult
 
 
@@ -70,8 +74,10 @@ def make_figures(
     try:
         for done, name in enumerate(wanted):
             watch.begins(name)
-            figures.append(make(name, within(progress, done, len(wanted))))
-            watch.made(figures[-1])
+            with together():
+                figure = make(name, within(progress, done, len(wanted)))
+            figures.append(figure)
+            watch.made(figure)
     except KeyboardInterrupt:
         return StudyResult(key, figures, seed, target, interrupted=True)
     except OutputError as error:

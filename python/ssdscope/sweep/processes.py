@@ -1,7 +1,8 @@
 """Work in processes of its own, whose results come as they end.
 
 Each place has a pool of one process. If a process is killed, what it worked on is begun again in
-another, and nothing else is lost: a pool of several would end all of them.
+another, and nothing else is lost: a pool of several would end all of them. No process outlives
+the one that began it, however that ends.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from ssdscope.errors import SsdscopeError
+from ssdscope.sweep.lifetime import end_with_parent
 
 Item = TypeVar("Item")
 DEATHS_MAX = 2
@@ -23,7 +25,7 @@ _THREADS = (
 )  # fmt: skip
 """Each process has a core, and threads of its own would only wait for each other."""
 _IDLE_S = 60
-"""A process without work for so long ends: the one that began it may have been killed."""
+"""A process without work for so long ends, and gives its memory back."""
 _SIGNAL = re.compile(r"\bSIG[A-Z]+")
 
 
@@ -40,7 +42,8 @@ def in_processes(
     """Run a function over items, `jobs` at a time; give what it returns, in any order.
 
     A terminal that is closed sends its hangup to all of a group. The processes do not hear it:
-    they end with the one that began them, which keeps what there is.
+    they end with the one that began them, which keeps what there is. If that is killed, so are
+    they.
 
     Parameters
     ----------
@@ -126,7 +129,9 @@ def _new_pool() -> Any:
 
     threads = {name: os.environ.get(name, "1") for name in _THREADS}
     with _unheard(signal.SIGHUP):  # locks have a process, too
-        return ProcessPoolExecutor(1, timeout=_IDLE_S, env=threads)
+        return ProcessPoolExecutor(
+            1, timeout=_IDLE_S, env=threads, initializer=end_with_parent, initargs=(os.getpid(),)
+        )
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ssdscope.errors import UsageError
 from ssdscope.models.guide.tree import Tree
+from ssdscope.results.files import write_text
 
 Array = npt.NDArray[Any]
 FORMAT = "ssdscope-guide"
@@ -193,7 +194,7 @@ class GuideModel:
 
     def save(self, path: Path) -> None:
         """Write the model to a file."""
-        path.write_text(json.dumps(self.to_json(), allow_nan=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(self.to_json(), allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Self:

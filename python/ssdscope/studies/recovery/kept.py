@@ -9,6 +9,7 @@ from typing import Any
 from ssdscope.errors import UsageError
 from ssdscope.probes.record import Record
 from ssdscope.results.files import write_text
+from ssdscope.results.marks import TOOL
 from ssdscope.studies.recovery.known import Known
 from ssdscope.studies.recovery.observability import Visibility
 from ssdscope.studies.recovery.truth import Truth
@@ -61,6 +62,7 @@ class Kept:
     def keep_known(self, known: Known, redraws: int) -> None:
         """Write what is true."""
         document = {
+            "tool": TOOL,
             "redraws": redraws,
             "truths": {name: asdict(each) for name, each in known.truths.items()},
             "visible": {name: asdict(each) for name, each in known.visible.items()},
