@@ -184,6 +184,39 @@ def test_it_is_not_written(cli: Callable[..., Any], tmp_path: Path, name: str) -
         assert re.search(rf"\b{holder.pid}\b", said.err), said.err
 
 
+KEEP = ("--preserve-content",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["open to write", "mapped shared, and closed", "POSIX lock to write", "OFD lock to write",
+     "flock, exclusive", "lease to write", "in flight between two sockets", "qemu-nbd"],
+)  # fmt: skip
+def test_it_is_not_even_written_back(cli: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    """Who preserves content would write back what was there before the other one wrote."""
+    with place_in(tmp_path) as place:
+        CASES[name].prepare(place)
+        said = written(cli, place.file, "FILE:scratch.img", *KEEP)
+    assert_refused(said, r"process \d+", "open", "lock", "lease", "used")
+
+
+def test_a_lease_holds_nobody_up(
+    spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    """An open of such a file waits for 45 seconds, of a reader too, unless that is excluded."""
+    with place_in(tmp_path) as place:
+        CASES["lease to write"].prepare(place)
+        for words in (("doctor", "--identify", str(place.file)), ("run", str(place.file))):
+            process = spawn(*words)
+            try:
+                _, err = process.communicate(timeout=20)
+            finally:
+                process.kill()
+                process.communicate()
+            assert process.returncode in (0, 1, 2), err
+            assert "Traceback" not in err
+
+
 @pytest.mark.parametrize("command", [
     ("characterize", "--budget", "5s"), ("probe", "units", "--budget", "2s"),
     ("replay",), ("serve",), ("run", "--flow"),
