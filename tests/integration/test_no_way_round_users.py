@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,16 @@ from tests.integration.holders import (
     mounted_here,
     served,
 )
-from tests.integration.kept_content import ALL, MIB, assert_refused, digest, holes, written, zeros
+from tests.integration.kept_content import (
+    ALL,
+    MIB,
+    assert_refused,
+    await_first_write,
+    digest,
+    holes,
+    written,
+    zeros,
+)
 from tests.integration.loop_devices import attached, done, mounted
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
@@ -397,15 +405,13 @@ def test_two_runs_at_once_on_one_file(
     cli: Callable[..., Any], spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     """The second is refused, with exit code 2, and told by whom."""
-    file = zeros(tmp_path / "scratch.img")
-    old = file.stat().st_mtime_ns
+    file = holes(tmp_path / "scratch.img", MIB)
     first = spawn(
         "run", str(file), "--rw", "write", "--number-ios", "20", "--thinktime", "50ms",
         "--destroy-data", "FILE:scratch.img",
     )  # fmt: skip
     try:
-        while file.stat().st_mtime_ns == old and first.poll() is None:
-            time.sleep(0.01)
+        await_first_write(first, file)
         second = written(cli, file, "FILE:scratch.img", *ALL)
         assert first.poll() is None, "the first was too quick"
     finally:
