@@ -46,7 +46,8 @@ class Run:
 
     def await_write(self) -> None:
         if not self.target.startswith("/dev/"):
-            return await_first_write(self.process, Path(self.target))
+            await_first_write(self.process, Path(self.target))
+            return
         end = time.monotonic() + 30
         while last_change(self.target) == self.before:
             assert self.process.poll() is None, self.process.communicate()
