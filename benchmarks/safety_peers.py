@@ -199,6 +199,7 @@ def tried(case: Case, command: Command, *, show: bool) -> str:
         except pytest.skip.Exception as reason:
             return f"not tried: {reason}"
         leased = "lease" in case.label  # whoever opens it would wait
+        os.sync()  # what a mount itself still has to write
         before = None if leased else digest(*ready.kept)
         begun = time.monotonic()
         ran = run(command(ready))
