@@ -224,8 +224,10 @@ def test_an_array_says_which_member(cli: Callable[..., Any], tmp_path: Path) -> 
     image = holes(tmp_path / "other.img", 256 * MIB)
     with device(tmp_path, 256 * MIB, PLACE) as name, attached(image) as other:
         uri = f"raid0:{other},{name}?chunk=64k"
-        leave = ("--destroy-data", "LOOP:other.img,LOOP:scratch.img", "--allow-virtual")
-        said = cli("run", uri, "--rw", "write", "--bs", "128k", *leave, "-o", "json")
+        start = 2 * (PLACE - 7 * SECTOR - MIB)
+        said = cli("run", uri, "--rw", "write", "--bs", "128k", "--offset", str(start), "--size",
+                   "4m", "--destroy-data", "LOOP:other.img,LOOP:scratch.img",
+                   "--allow-virtual", "-o", "json")  # fmt: skip
     assert held(tmp_path, PLACE), said.err
     assert_stopped(said, PLACE)
     assert name in said.err
