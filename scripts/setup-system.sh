@@ -16,7 +16,8 @@ mkfs.btrfs:btrfs-progs:refusal of btrfs
 nbdinfo:libnbd-bin:NBD with the clients of libnbd
 nbdfuse:libnbd-bin:a simulated drive as a block device
 nbdkit:nbdkit:NBD beside another server
-sqlite3:sqlite3:a database on a simulated drive"
+sqlite3:sqlite3:a database on a simulated drive
+qemu-nbd:qemu-utils:refusal of an image that a virtual machine uses"
 
 missing_packages() {
     echo "$TOOLS" | while IFS=: read -r tool package _; do

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,6 +51,15 @@ def put(path: str | Path, offset_bytes: int, data: bytes) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def await_first_write(process: subprocess.Popen[str], file: Path) -> None:
+    """Wait until a file without any room has some, as far as that is seen without opening it."""
+    end = time.monotonic() + 30
+    while file.stat().st_blocks == 0:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "it began to write"
+        time.sleep(0.005)
 
 
 def written(cli: Callable[..., Any], target: str | Path, token: str, *words: str) -> Any:

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.kept_content import MIB, assert_refused, digest, precious, put, zeros
+from tests.integration.kept_content import (
+    MIB,
+    assert_refused,
+    await_first_write,
+    digest,
+    holes,
+    precious,
+    put,
+)
 
 TOKEN = ("--destroy-data", "FILE:scratch.img")
 OVER = (*TOKEN, "--overwrite-existing")
@@ -223,11 +231,9 @@ def test_a_killed_run_leaves_a_file_that_can_be_gone_on_with(
     cli: Callable[..., Any], spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path,
     number: int,
 ) -> None:  # fmt: skip
-    file = zeros(tmp_path / "scratch.img", 8 * MIB)
-    old = file.stat().st_mtime_ns
+    file = holes(tmp_path / "scratch.img", 8 * MIB)
     process = spawn("run", str(file), "--rw", "randwrite", "--runtime", "60s", *TOKEN)
-    while file.stat().st_mtime_ns == old and process.poll() is None:
-        time.sleep(0.005)
+    await_first_write(process, file)
     time.sleep(0.1)
     process.send_signal(number)
     process.communicate(timeout=30)

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from tests.integration.kept_content import (
     ALL,
     MIB,
     assert_refused,
+    await_first_write,
     digest,
+    holes,
     precious,
     written,
     zeros,
@@ -230,11 +231,7 @@ def start_slow_run(
         "run", str(target), "--rw", "write", "--number-ios", "8", "--thinktime", "100ms",
         "--destroy-data", f"FILE:{target.name}", "-o", "json", *words,
     )  # fmt: skip
-    end, old = time.monotonic() + 30, target.stat().st_mtime_ns
-    while target.stat().st_mtime_ns == old:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end, "it began to write"
-        time.sleep(0.005)
+    await_first_write(process, target)
     return process
 
 
@@ -244,7 +241,8 @@ def test_a_run_goes_on_with_what_it_opened(
 ) -> None:
     """Names change under a run; the file that was opened is written on, or nothing more is."""
     folder = tmp_path / "folder"
-    scratch = zeros(folder / "scratch.img")
+    folder.mkdir()
+    scratch = holes(folder / "scratch.img", MIB)
     data = precious(tmp_path / "precious.db")
     target, before, moved = scratch, digest(data), tmp_path / "moved"
     process = start_slow_run(spawn, target)

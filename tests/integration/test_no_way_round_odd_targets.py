@@ -4,7 +4,6 @@ import fcntl
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from tests.integration.kept_content import (
     ALL,
     MIB,
     assert_refused,
+    await_first_write,
     digest,
     holes,
     precious,
@@ -182,17 +182,13 @@ def test_the_output_of_another_run_is_not_a_target(
     cli: Callable[..., Any], spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     """A log that is being written belongs to the run that writes it."""
-    file, log = zeros(tmp_path / "scratch.img"), tmp_path / "log.parquet"
+    file, log = holes(tmp_path / "scratch.img", MIB), tmp_path / "log.parquet"
     process = spawn(
         "run", str(file), "--rw", "write", "--number-ios", "20", "--thinktime", "100ms",
         "--destroy-data", "FILE:scratch.img", "--log", str(log),
     )  # fmt: skip
     try:
-        end = time.monotonic() + 30
-        old = file.stat().st_mtime_ns
-        while file.stat().st_mtime_ns == old and process.poll() is None:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        await_first_write(process, file)
         for other in tmp_path.iterdir():
             if other != file and other.is_file() and other.stat().st_size >= 512:
                 before = other.read_bytes()
@@ -211,15 +207,13 @@ def test_a_target_cannot_be_the_output_of_another_run(
     cli: Callable[..., Any], spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     """A file that is being written as a drive is not replaced by a log."""
-    drive, other = zeros(tmp_path / "drive.parquet"), zeros(tmp_path / "other.img")
+    drive, other = holes(tmp_path / "drive.parquet", MIB), zeros(tmp_path / "other.img")
     process = spawn(
         "run", str(drive), "--rw", "write", "--number-ios", "20", "--thinktime", "50ms",
         "--destroy-data", "FILE:drive.parquet",
     )  # fmt: skip
     try:
-        old = drive.stat().st_mtime_ns
-        while drive.stat().st_mtime_ns == old and process.poll() is None:
-            time.sleep(0.01)
+        await_first_write(process, drive)
         said = cli("run", str(other), "--number-ios", "4", "--log", str(drive))
         assert said.status == 2, said.err
     finally:

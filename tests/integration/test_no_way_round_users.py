@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,16 @@ from tests.integration.holders import (
     mounted_here,
     served,
 )
-from tests.integration.kept_content import ALL, MIB, assert_refused, digest, holes, written, zeros
+from tests.integration.kept_content import (
+    ALL,
+    MIB,
+    assert_refused,
+    await_first_write,
+    digest,
+    holes,
+    written,
+    zeros,
+)
 from tests.integration.loop_devices import attached, done, mounted
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
@@ -182,6 +190,39 @@ def test_it_is_not_written(cli: Callable[..., Any], tmp_path: Path, name: str) -
     assert_refused(said, r"process \d+", "open", "lock", "lease", "used")
     if case.names_process:
         assert re.search(rf"\b{holder.pid}\b", said.err), said.err
+
+
+KEEP = ("--preserve-content",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["open to write", "mapped shared, and closed", "POSIX lock to write", "OFD lock to write",
+     "flock, exclusive", "lease to write", "in flight between two sockets", "qemu-nbd"],
+)  # fmt: skip
+def test_it_is_not_even_written_back(cli: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    """Who preserves content would write back what was there before the other one wrote."""
+    with place_in(tmp_path) as place:
+        CASES[name].prepare(place)
+        said = written(cli, place.file, "FILE:scratch.img", *KEEP)
+    assert_refused(said, r"process \d+", "open", "lock", "lease", "used")
+
+
+def test_a_lease_holds_nobody_up(
+    spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    """An open of such a file waits for 45 seconds, of a reader too, unless that is excluded."""
+    with place_in(tmp_path) as place:
+        CASES["lease to write"].prepare(place)
+        for words in (("doctor", "--identify", str(place.file)), ("run", str(place.file))):
+            process = spawn(*words)
+            try:
+                _, err = process.communicate(timeout=20)
+            finally:
+                process.kill()
+                process.communicate()
+            assert process.returncode in (0, 1, 2), err
+            assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("command", [
@@ -364,15 +405,13 @@ def test_two_runs_at_once_on_one_file(
     cli: Callable[..., Any], spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     """The second is refused, with exit code 2, and told by whom."""
-    file = zeros(tmp_path / "scratch.img")
-    old = file.stat().st_mtime_ns
+    file = holes(tmp_path / "scratch.img", MIB)
     first = spawn(
-        "run", str(file), "--rw", "write", "--number-ios", "20", "--thinktime", "50ms",
+        "run", str(file), "--rw", "write", "--number-ios", "30", "--thinktime", "100ms",
         "--destroy-data", "FILE:scratch.img",
     )  # fmt: skip
     try:
-        while file.stat().st_mtime_ns == old and first.poll() is None:
-            time.sleep(0.01)
+        await_first_write(first, file)
         second = written(cli, file, "FILE:scratch.img", *ALL)
         assert first.poll() is None, "the first was too quick"
     finally:
