@@ -1,0 +1,99 @@
+"""A device that changes while a run goes on: it is resized, or somebody pulls it out."""
+
+import os
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.lab.cases import Case
+from tests.lab.kinds import Device, allowed, by_serial
+from tests.lab.tools import MIB, Running, Said, host, signals_ended, wait_until
+
+
+def _written(device: Device) -> int:
+    return int(Path(f"/sys/block/{device.name}/stat").read_text().split()[4])
+
+
+def _while_running(
+    device: Device, rw: str, event: tuple[str, dict[str, object]]
+) -> tuple[Said, float]:
+    """Start a run of a minute, let the event happen in the middle; give how long it took to end."""
+    options = allowed(device) if rw == "randwrite" else ()
+    words = ("run", device.path, "--rw", rw, "--bs", "4k", "--runtime", "100s", "--seed", "1")
+    column = 4 if rw == "randwrite" else 0
+    stat = Path(f"/sys/block/{device.name}/stat")
+
+    def count() -> int:
+        return int(stat.read_text().split()[column])
+
+    with ExitStack() as undo:
+        before = count()
+        running = undo.enter_context(signals_ended(Running((*words, "-o", "json", *options))))
+
+        def under_way() -> bool:
+            ended, _ = os.waitpid(running.pid, os.WNOHANG)
+            assert not ended, "the run ended at once"
+            return count() > before + 300
+
+        wait_until(under_way, "300 requests", 100)
+        what, arguments = event
+        since = time.monotonic()
+        host().ask(what, **arguments)
+        said = running.wait()
+        return said, time.monotonic() - since
+
+
+def _kept(said: Said, side: str, took_s: float, words: tuple[str, ...]) -> str:
+    assert said.status == 1, said.why
+    requests = said.document[side]["requests"]
+    assert requests > 0, "nothing was kept"
+    assert any(word in said.err for word in words), said.why
+    assert "Traceback" not in said.err, said.why
+    return f"exit code 1 after {took_s:.1f} s, {requests} requests kept: {' '.join(said.err.split())[-120:]}"
+
+
+def unplugged(serial: str, device_id: str, rw: str) -> str:
+    """Pull a drive out in mid-run: the run fails, what was measured is kept."""
+    device = Device(by_serial(serial), start=None)
+    said, took_s = _while_running(device, rw, ("unplug", {"device": device_id}))
+    return _kept(said, rw.removeprefix("rand"), took_s, ("gone", "error", "failed", "drive"))
+
+
+def resized(serial: str, image: str, size_bytes: int, rw: str = "randwrite") -> str:
+    """Give a disk another size in mid-run: it is another drive then."""
+    device = Device(by_serial(serial))
+    before = device.size_bytes
+    said, took_s = _while_running(
+        device, rw, ("resize", {"image": image, "size_bytes": size_bytes})
+    )
+    assert device.size_bytes == size_bytes, f"the kernel still sees {device.size_bytes}"
+    assert str(before) in said.err, said.why
+    return _kept(said, rw.removeprefix("rand"), took_s, ("size",))
+
+
+CASES = [
+    Case(
+        "changes",
+        "scsi",
+        "grows while it is written",
+        lambda: resized("LAB-GROW-0012", "grow", 320 * MIB),
+    ),
+    Case(
+        "changes",
+        "nvme",
+        "grows while it is written",
+        lambda: resized("LAB-GONE-0010", "plug", 320 * MIB),
+    ),
+    Case(
+        "changes",
+        "scsi",
+        "unplugged while it is read",
+        lambda: unplugged("LAB-GONE-0011", "dev-unplug", "randread"),
+    ),
+    Case(
+        "changes",
+        "nvme",
+        "unplugged while it is written",
+        lambda: unplugged("LAB-GONE-0010", "dev-plug", "randwrite"),
+    ),
+]

@@ -1,0 +1,103 @@
+"""A simulated SSD as /dev/nvme0n1 of a stock guest: nvme-cli, ext4, fio and blktrace on it."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tests.lab.cases import Case
+from tests.lab.tools import done, mounted
+
+DISK = "/dev/nvme0n1"
+OWN_MS = (61.0, 62.0)
+"""What a random 4 KiB write takes on sim:kuo-samsung-slc, by `ssdscope run` on the drive itself."""
+LATE_MS = 3.0
+"""The way through a translated guest, its driver and back, on a machine that is not drowned."""
+
+
+def is_nvme() -> str:
+    """The kernel and nvme-cli see an NVMe disk with the drive's size."""
+    size_bytes = int(Path("/sys/block/nvme0n1/size").read_text()) * 512
+    listed = json.loads(done("nvme", "id-ctrl", DISK, "-o", "json"))
+    done("nvme", "smart-log", DISK)
+    serial = listed["sn"].strip()
+    assert serial.startswith("SIM"), listed["sn"]
+    assert 29e9 < size_bytes < 33e9, f"{size_bytes} bytes"
+    return f"{listed['mn'].strip()}, serial {serial}, {size_bytes / 1e9:.1f} GB"
+
+
+def fio(path: str, *more: str) -> dict[str, float]:
+    """Run fio's psync engine; give the percentiles of the latency of writes, in ms."""
+    out = done(
+        "fio", "--name=lab", f"--filename={path}", "--ioengine=psync", "--direct=1", "--bs=4k",
+        "--rw=randwrite", "--size=64m", "--offset_align=4k", "--randseed=1", "--thread",
+        "--output-format=json", *more,
+    )  # fmt: skip
+    found = json.loads(out[out.index("{") :])["jobs"][0]["write"]["clat_ns"]
+    return {key: value / 1e6 for key, value in found["percentile"].items()}
+
+
+def random_writes() -> str:
+    """Random writes of the raw disk take what the drive takes."""
+    # The place is filled first, as an empty log-block drive has nothing to merge.
+    median = fio(DISK, "--number_ios=150", "--size=24g")["50.000000"]
+    low, high = OWN_MS
+    assert low <= median <= high + LATE_MS, (
+        f"median {median:.1f} ms, the drive's own is {low}-{high}"
+    )
+    return (
+        f"fio psync 4k randwrite: median {median:.1f} ms; the drive's own {low:.0f}-{high:.0f} ms"
+    )
+
+
+def traced() -> str:
+    """blktrace sees each write as one request to the driver."""
+    with tempfile.TemporaryDirectory() as folder:
+        tracer = subprocess.Popen(
+            ["blktrace", "-d", DISK, "-D", folder, "-o", "t", "-w", "20"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            fio(DISK, "--number_ios=40", "--size=24g")
+        finally:
+            tracer.send_signal(2)
+            _, why = tracer.communicate(timeout=60)
+        assert list(Path(folder).glob("t.blktrace.*")), why
+        text = done("blkparse", "-D", folder, "-i", "t", "-q", "-f", "%a %d %T.%t %S\n")
+    issued = re.findall(r"^D W\w* (\d+)\.(\d+) (\d+)$", text, re.MULTILINE)
+    completed = {
+        sector: int(s) * 10**9 + int(ns)
+        for s, ns, sector in re.findall(r"^C W\w* (\d+)\.(\d+) (\d+)$", text, re.MULTILINE)
+    }
+    took = sorted(
+        completed[sector] - int(s) * 10**9 - int(ns)
+        for s, ns, sector in issued
+        if sector in completed
+    )
+    assert len(took) >= 35, f"{len(took)} writes in the trace of 40"
+    return f"{len(took)} writes of 40 in the trace, D to C {took[len(took) // 2] / 1e6:.1f} ms in the median"
+
+
+def file_system() -> str:
+    """ext4 is made, mounted, written, checked: the data are there."""
+    done("mkfs.ext4", "-q", "-F", DISK)
+    data = os.urandom(2**20)
+    with mounted(DISK) as folder:
+        file = Path(folder) / "file"
+        file.write_bytes(data)
+        os.sync()
+        median = fio(f"{folder}/fio", "--number_ios=30", "--size=1m")["50.000000"]
+    done("e2fsck", "-f", "-n", DISK)
+    with mounted(DISK) as folder:
+        assert (Path(folder) / "file").read_bytes() == data, "another content"
+    return f"ext4 is clean, 1 MiB read back; fio in a file: median {median:.1f} ms"
+
+
+CASES = [
+    Case("sim-nvme", "simulated", "is an NVMe disk", is_nvme, machine="sim"),
+    Case("sim-nvme", "simulated", "random writes", random_writes, machine="sim", patience_s=400),
+    Case("sim-nvme", "simulated", "blktrace", traced, machine="sim", patience_s=300),
+    Case("sim-nvme", "simulated", "ext4", file_system, machine="sim", patience_s=600),
+]
