@@ -23,6 +23,10 @@ NEEDS_MACHINE = pytest.mark.skipif(
 NEEDS_TOOLS = pytest.mark.skipif(
     shutil.which("qemu-io") is None, reason="qemu-io (qemu-utils) is not installed"
 )
+MACHINE = (
+    *("qemu-system-x86_64", "-S", "-nodefaults", "-display", "none"),
+    *("-machine", "pc,accel=tcg", "-qmp", "stdio"),
+)
 SIZE_BYTES = 16 * 2**20
 ODD = "a, b 'c'=d.sock"
 
@@ -48,9 +52,8 @@ def blocks(arguments: list[str]) -> list[dict[str, Any]]:
     """Ask a machine that has these arguments, and never starts, for its drives."""
     asks = '{"execute": "qmp_capabilities"}\n{"execute": "query-block"}\n{"execute": "quit"}\n'
     ran = subprocess.run(
-        ["qemu-system-x86_64", "-S", "-nodefaults", "-display", "none", "-qmp", "stdio", *arguments],
-        input=asks, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [*MACHINE, *arguments], input=asks, capture_output=True, text=True, timeout=60
+    )
     assert ran.returncode == 0, ran.stderr
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
     return next(each["return"] for each in answers if isinstance(each.get("return"), list))

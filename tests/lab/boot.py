@@ -29,9 +29,17 @@ class BootError(Exception):
 def guest_script() -> str:
     """Give what the guest runs: this worktree's own package, as it is built here."""
     root = shlex.quote(str(ROOT))
-    environment = "HOME=/tmp TERM=dumb NO_COLOR=1 PYTHONDONTWRITEBYTECODE=1 COLUMNS=200"
-    path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    return f"cd {root} && {path} {environment} PYTHONPATH={root} .venv/bin/python -m tests.lab.inside\n"
+    # No udev runs there, so dmsetup makes its nodes itself.
+    environment = "\n".join(
+        f"export {each}"
+        for each in (
+            "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME=/tmp TERM=dumb NO_COLOR=1 COLUMNS=200",
+            f"PYTHONDONTWRITEBYTECODE=1 PYTHONPATH={root}",
+            "DM_DISABLE_UDEV=1",
+        )
+    )
+    return f"{environment}\ncd {root} && exec .venv/bin/python -m tests.lab.inside\n"
 
 
 @contextmanager

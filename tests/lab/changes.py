@@ -2,16 +2,12 @@
 
 import os
 import time
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from tests.lab.cases import Case
 from tests.lab.kinds import Device, allowed, by_serial
 from tests.lab.tools import MIB, Running, Said, host, signals_ended, wait_until
-
-
-def _written(device: Device) -> int:
-    return int(Path(f"/sys/block/{device.name}/stat").read_text().split()[4])
 
 
 def _while_running(
@@ -26,9 +22,8 @@ def _while_running(
     def count() -> int:
         return int(stat.read_text().split()[column])
 
-    with ExitStack() as undo:
-        before = count()
-        running = undo.enter_context(signals_ended(Running((*words, "-o", "json", *options))))
+    before = count()
+    with signals_ended(Running((*words, "-o", "json", *options))) as running:
 
         def under_way() -> bool:
             ended, _ = os.waitpid(running.pid, os.WNOHANG)
@@ -49,7 +44,8 @@ def _kept(said: Said, side: str, took_s: float, words: tuple[str, ...]) -> str:
     assert requests > 0, "nothing was kept"
     assert any(word in said.err for word in words), said.why
     assert "Traceback" not in said.err, said.why
-    return f"exit code 1 after {took_s:.1f} s, {requests} requests kept: {' '.join(said.err.split())[-120:]}"
+    why = " ".join(said.err.split())[-120:]
+    return f"exit code 1 after {took_s:.1f} s, {requests} requests kept: {why}"
 
 
 def unplugged(serial: str, device_id: str, rw: str) -> str:
@@ -71,29 +67,15 @@ def resized(serial: str, image: str, size_bytes: int, rw: str = "randwrite") -> 
     return _kept(said, rw.removeprefix("rand"), took_s, ("size",))
 
 
+GROWN = 320 * MIB
+SCSI, NVME = ("LAB-GONE-0011", "dev-unplug"), ("LAB-GONE-0010", "dev-plug")
+"""Serial number inside, and name of the device outside."""
 CASES = [
-    Case(
-        "changes",
-        "scsi",
-        "grows while it is written",
-        lambda: resized("LAB-GROW-0012", "grow", 320 * MIB),
-    ),
-    Case(
-        "changes",
-        "nvme",
-        "grows while it is written",
-        lambda: resized("LAB-GONE-0010", "plug", 320 * MIB),
-    ),
-    Case(
-        "changes",
-        "scsi",
-        "unplugged while it is read",
-        lambda: unplugged("LAB-GONE-0011", "dev-unplug", "randread"),
-    ),
-    Case(
-        "changes",
-        "nvme",
-        "unplugged while it is written",
-        lambda: unplugged("LAB-GONE-0010", "dev-plug", "randwrite"),
-    ),
+    Case("changes", kind, name, partial(case, *words))
+    for kind, name, case, words in (
+        ("scsi", "grows while it is written", resized, ("LAB-GROW-0012", "grow", GROWN)),
+        ("nvme", "grows while it is written", resized, ("LAB-GONE-0010", "plug", GROWN)),
+        ("scsi", "unplugged while it is read", unplugged, (*SCSI, "randread")),
+        ("nvme", "unplugged while it is written", unplugged, (*NVME, "randwrite")),
+    )
 ]

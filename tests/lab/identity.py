@@ -1,5 +1,7 @@
 """Who a device is: model, serial number, sizes, health, and the token that names it alone."""
 
+from functools import partial
+
 from tests.lab.cases import Case
 from tests.lab.kinds import KINDS, Device, Kind, both_paths, by_serial, identity
 from tests.lab.tools import cli
@@ -77,10 +79,7 @@ def text_is_whole() -> str:
 
 
 CASES = [
-    *(
-        Case("identity", kind.name, "who it is", lambda kind=kind: who(kind))  # type: ignore[misc]
-        for kind in KINDS.values()
-    ),
+    *(Case("identity", kind.name, "who it is", partial(who, kind)) for kind in KINDS.values()),
     Case("identity", "nvme-namespace", "tokens of two namespaces differ", namespaces_differ),
     Case("identity", "scsi-lun", "tokens of two units differ", units_differ),
     Case("identity", "two-paths", "both paths have one token", paths_agree),

@@ -5,6 +5,7 @@ Hashes are taken from the files themselves, so that nothing inside the guest can
 
 import hashlib
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ class Images:
 
     def answer(self, ask: str, words: dict[str, Any]) -> Any:
         """Do what the guest asks."""
-        asks = {
+        asks: dict[str, Callable[..., Any]] = {
             "digest": self.digest,
             "blank": self.blank,
             "fill": self.fill,

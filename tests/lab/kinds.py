@@ -13,7 +13,16 @@ from typing import Any
 
 from tests.lab.cases import Skipped
 from tests.lab.tools import (
-    MIB, cli, digest_here, done, forget_cached, host, module, wait_until,
+    KERNEL,
+    MIB,
+    Running,
+    cli,
+    digest_here,
+    done,
+    forget_cached,
+    host,
+    module,
+    wait_until,
 )  # fmt: skip
 
 
@@ -66,7 +75,7 @@ class Device:
         forget_cached(self.path)
         first, last = self.start + start, self.start + start + length
         parts = [(0, first), (last, 2**60)]
-        return host().ask("digest", image=self.images[0], parts=parts)
+        return str(host().ask("digest", image=self.images[0], parts=parts))
 
     def fill(self, seed: int = 1) -> None:
         """Let it hold somebody's data everywhere."""
@@ -78,8 +87,7 @@ class Device:
             return
         data = os.urandom(MIB)
         with Path(self.path).open("r+b", buffering=0) as file:
-            for _ in range(self.size_bytes // MIB):
-                file.write(data)
+            file.writelines(data for _ in range(self.size_bytes // MIB))
             os.fsync(file.fileno())
 
 
@@ -126,9 +134,9 @@ def by_serial(serial: str, nsid: int = 1, lun: int = 0) -> str:
                 continue
             return f"/dev/{block.name}"
         page = block / "device/vpd_pg80"
-        if page.exists() and page.read_bytes()[4:].decode(errors="replace").strip() == serial:
-            if (block / "device").resolve().name.rpartition(":")[2] == str(lun):
-                return f"/dev/{block.name}"
+        own = page.read_bytes()[4:].decode(errors="replace").strip() if page.exists() else ""
+        if own == serial and (block / "device").resolve().name.endswith(f":{lun}"):
+            return f"/dev/{block.name}"
     raise Skipped(f"no disk with the serial number {serial}")
 
 
@@ -148,7 +156,7 @@ nvme = disk("nvme", "LAB-NVME-0001")
 sata = disk("sata", "LAB-SATA-0004")
 
 
-def second_path(undo: ExitStack) -> Device:
+def second_path(_undo: ExitStack) -> Device:
     """Give one of two disks that are the same, by their WWN."""
     first, *_others = both_paths()
     blank("path")
@@ -182,21 +190,22 @@ def mapped(undo: ExitStack) -> Device:
     module("dm_mod")
     beneath = nvme(undo)
     table = f"0 32768 linear {beneath.path} 0"
-    done("dmsetup", "create", "lab-linear", "--noudevsync", "--table", table)
-    undo.callback(_retried, "dmsetup", "remove", "--noudevsync", "lab-linear")
+    done("dmsetup", "create", "lab-linear", "--table", table)
+    undo.callback(_retried, "dmsetup", "remove", "lab-linear")
     return Device("/dev/mapper/lab-linear", ("nvme",), 0, beneath.path)
 
 
 def encrypted(undo: ExitStack) -> Device:
     """A volume of dm-crypt: what lies on the disk is another thing than what is read."""
-    module("dm_crypt")
+    for name in ("dm_crypt", "aes_generic", "ecb", "xts"):
+        module(name)
     beneath = nvme(undo)
     key = "00112233445566778899aabbccddeeff" * 2
     table = f"0 32768 crypt aes-xts-plain64 {key} 0 {beneath.path} 0"
-    done("dmsetup", "create", "lab-crypt", "--noudevsync", "--table", table)
-    undo.callback(_retried, "dmsetup", "remove", "--noudevsync", "lab-crypt")
+    done("dmsetup", "create", "lab-crypt", "--table", table)
+    undo.callback(_retried, "dmsetup", "remove", "lab-crypt")
     device = Device("/dev/mapper/lab-crypt", ("nvme",), None, beneath.path)
-    _zeroed(device.path)
+    _zeroed(device)
     return device
 
 
@@ -208,11 +217,9 @@ def _retried(*words: str) -> None:
     done(*words)
 
 
-def _zeroed(path: str) -> None:
-    with Path(path).open("r+b", buffering=0) as file:
-        for _ in range(int(Path(f"/sys/class/block/{Path(os.path.realpath(path)).name}/size")
-                           .read_text()) * 512 // MIB):  # fmt: skip
-            file.write(bytes(MIB))
+def _zeroed(device: Device) -> None:
+    with Path(device.path).open("r+b", buffering=0) as file:
+        file.writelines(bytes(MIB) for _ in range(device.size_bytes // MIB))
         os.fsync(file.fileno())
 
 
@@ -225,13 +232,14 @@ def array(level: int) -> Callable[[ExitStack], Device]:
         for image, part in zip(("raid1", "raid2"), parts, strict=True):
             blank(image)
             forget_cached(part)
-        words = ["--run", "--assume-clean"] if level == 1 else ["--run"]
+        words = ["--run", *(["--assume-clean", "--bitmap=none"] if level == 1 else [])]
         done(
             "mdadm", "--create", "/dev/md77", f"--level={level}", "--raid-devices=2",
-            "--metadata=1.2", "--homehost=lab", "--bitmap=none", *words, *parts,
+            "--metadata=1.2", "--homehost=lab", *words, *parts,
         )  # fmt: skip
         undo.callback(_retried, "mdadm", "--stop", "/dev/md77")
-        device = Device("/dev/md77", ("raid1", "raid2"), None, parts[0])
+        # Its superblocks change by themselves, so what is hashed is what the array shows.
+        device = Device("/dev/md77", bottom=parts[0])
         wait_until(lambda: Path("/dev/md77").exists(), "the node of the array")
         return device
 
@@ -260,7 +268,7 @@ def loop_on_a_disk(undo: ExitStack) -> Device:
 def scsi_debug(undo: ExitStack) -> Device:
     """A SCSI disk in the guest's memory, with a serial number of its own."""
     module("scsi_debug", "dev_size_mb=32", "delay=0", "lbpu=1", "lbpws=1", "opts=0")
-    undo.callback(_retried, "modprobe", "-r", "-d", str(_kernel()), "scsi_debug")
+    undo.callback(_retried, "modprobe", "-r", "-d", str(KERNEL), "scsi_debug")
 
     def found() -> list[Path]:
         models = Path("/sys/block").glob("sd*/device/model")
@@ -270,12 +278,6 @@ def scsi_debug(undo: ExitStack) -> Device:
     path = f"/dev/{found()[0].parts[3]}"
     wait_until(lambda: Path(path).exists(), "its node")
     return Device(path, bottom=path)
-
-
-def _kernel() -> Path:
-    from tests.lab.tools import KERNEL
-
-    return KERNEL
 
 
 def null_blk(**attributes: str) -> Callable[[ExitStack], Device]:
@@ -306,7 +308,7 @@ def null_blk(**attributes: str) -> Callable[[ExitStack], Device]:
 def zram(undo: ExitStack) -> Device:
     """Compressed memory."""
     module("zram", "num_devices=1")
-    undo.callback(_retried, "modprobe", "-r", "-d", str(_kernel()), "zram")
+    undo.callback(_retried, "modprobe", "-r", "-d", str(KERNEL), "zram")
     wait_until(lambda: Path("/dev/zram0").exists(), "/dev/zram0")
     Path("/sys/block/zram0/disksize").write_text(str(32 * MIB))
     undo.callback(Path("/sys/block/zram0/reset").write_text, "1")
@@ -314,13 +316,18 @@ def zram(undo: ExitStack) -> Device:
 
 
 def nbd(undo: ExitStack) -> Device:
-    """The kernel's own NBD client on our own server, which keeps the data in memory."""
-    from tests.lab.tools import Running
-
+    """The kernel's own NBD client on our own server, which serves a file of the guest."""
     module("nbd", "nbds_max=1")
-    undo.callback(_retried, "modprobe", "-r", "-d", str(_kernel()), "nbd")
+    undo.callback(_retried, "modprobe", "-r", "-d", str(KERNEL), "nbd")
     folder = undo.enter_context(tempfile.TemporaryDirectory())
-    server = Running(("serve", "sim:nvme-tlc", "--socket", f"{folder}/s", "--seed", "1"))
+    with Path(f"{folder}/scratch.img").open("wb") as file:
+        file.truncate(32 * MIB)
+    server = Running(
+        (
+            "serve", f"{folder}/scratch.img", "--socket", f"{folder}/s", "--seed", "1",
+            "--destroy-data", "FILE:scratch.img",
+        )
+    )  # fmt: skip
     undo.callback(server.wait)
     undo.callback(server.signal, signal.SIGTERM)
     wait_until(lambda: Path(f"{folder}/s").exists(), "the server's socket")
@@ -350,7 +357,7 @@ KINDS = {
         Kind("dm-crypt", encrypted, virtual=True),
         Kind("md-raid0", array(0), virtual=True),
         Kind("md-raid1", array(1), virtual=True),
-        Kind("zram", zram, named=False, virtual=True),
+        Kind("zram", zram, named=False, virtual=True, block_bytes=4096),
         Kind("nbd", nbd, named=False, virtual=True),
     )
 }
@@ -360,7 +367,8 @@ def identity(device: Device) -> dict[str, Any]:
     """Ask `doctor --identify`."""
     said = cli("doctor", "--identify", device.path, "-o", "json")
     assert said.status == 0, said.why
-    return said.document["identity"]
+    known: dict[str, Any] = said.document["identity"]
+    return known
 
 
 def allowed(device: Device) -> tuple[str, ...]:

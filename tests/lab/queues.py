@@ -8,6 +8,7 @@ import re
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from tests.lab.cases import Case
@@ -111,12 +112,12 @@ QUEUED = [
 ENDS = {"Ctrl-C": signal.SIGINT, "SIGKILL and doctor --restore": signal.SIGKILL}
 CASES = [
     *(
-        Case("caches", k.name, f"switched off; {how}", lambda k=k, e=e: cache_switched(k, e))  # type: ignore[misc]
+        Case("caches", k.name, f"switched off; {how}", partial(cache_switched, k, e))
         for k in CACHED
         for how, e in ENDS.items()
     ),
     *(
-        Case("queues", k.name, f"--quiet-queue; {how}", lambda k=k, e=e: queue_set(k, e))  # type: ignore[misc]
+        Case("queues", k.name, f"--quiet-queue; {how}", partial(queue_set, k, e))
         for k in QUEUED
         for how, e in ENDS.items()
     ),

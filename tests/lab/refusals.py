@@ -7,11 +7,19 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
-from tests.lab.cases import Case
+from tests.lab.cases import Case, Skipped
 from tests.lab.kinds import KINDS, Device, Kind, both_paths, by_serial, identity
 from tests.lab.tools import (
-    MIB, Skipped, cli, done, module, mounted, mounted_in_another_namespace, opened_elsewhere,
+    MIB,
+    cli,
+    done,
+    module,
+    mounted,
+    mounted_in_another_namespace,
+    opened_elsewhere,
+    read_at,
     write_at,
 )  # fmt: skip
 
@@ -24,7 +32,7 @@ TEXT = b"years of work, without any signature. " * 4000
 class Refusal:
     """What is prepared, what the refusal says, and the options given beside the token.
 
-    ``prepare`` may undo things later; what it returns is tried in place of the device or token.
+    ``prepare`` says what has to be undone afterwards.
     """
 
     name: str
@@ -81,8 +89,8 @@ def held_by_a_volume(device: Device, undo: ExitStack) -> None:
     module("dm_mod")
     sectors = device.size_bytes // 512
     table = f"0 {sectors} linear {device.path} 0"
-    done("dmsetup", "create", "lab-holder", "--noudevsync", "--table", table)
-    undo.callback(done, "dmsetup", "remove", "--retry", "--noudevsync", "lab-holder")
+    done("dmsetup", "create", "lab-holder", "--table", table)
+    undo.callback(done, "dmsetup", "remove", "--retry", "lab-holder")
 
 
 def held_by_an_array(device: Device, undo: ExitStack) -> None:
@@ -190,8 +198,6 @@ def data_in_the_way() -> str:
             "run", device.path, "--rw", "write", "--bs", "4k", "--destroy-data", token,
             "--seed", "1",
         )  # fmt: skip
-        from tests.lab.tools import read_at
-
         kept = read_at(device.path, device.size_bytes - 3 * MIB + 20480, 4096)
     assert kept == TEXT[:4096], f"DATA LOST; {said.why}"
     assert said.status in (1, 2), said.why
@@ -199,7 +205,7 @@ def data_in_the_way() -> str:
     return said.why
 
 
-def of_the_other_namespace(first: tuple[str, int, int], second: tuple[str, int, int]) -> str:
+def of_the_other(first: tuple[str, int, int], second: tuple[str, int, int]) -> str:
     """The token of one namespace or unit does not open the other, which stays as it is."""
     paths = [by_serial(serial, nsid, lun) for serial, nsid, lun in (first, second)]
     kind = KINDS["nvme-namespace" if "NVME" in first[0] else "scsi-lun"]
@@ -233,30 +239,20 @@ def second_path_in_use(how: str) -> str:
 
 CASES = [
     *(
-        Case("refusals", kind.name, how.name, lambda kind=kind, how=how: refused(kind, how))  # type: ignore[misc]
+        Case("refusals", kind.name, how.name, partial(refused, kind, how))
         for kind in KINDS.values()
         for how in refusals_of(kind)
     ),
     Case("refusals", "nvme", "data that no sample meets", data_in_the_way),
-    Case(
-        "refusals",
-        "nvme-namespace",
-        "token of the other namespace",
-        lambda: of_the_other_namespace(("LAB-NVME-0002", 1, 0), ("LAB-NVME-0002", 2, 0)),
-    ),
-    Case(
-        "refusals",
-        "scsi-lun",
-        "token of the other unit",
-        lambda: of_the_other_namespace(("LAB-LUNS-0006", 1, 1), ("LAB-LUNS-0006", 1, 2)),
+    *(
+        Case("refusals", kind, f"token of the other {what}", partial(of_the_other, *drives))
+        for kind, what, drives in (
+            ("nvme-namespace", "namespace", (("LAB-NVME-0002", 1, 0), ("LAB-NVME-0002", 2, 0))),
+            ("scsi-lun", "unit", (("LAB-LUNS-0006", 1, 1), ("LAB-LUNS-0006", 1, 2))),
+        )
     ),
     *(
-        Case(
-            "refusals",
-            "two-paths",
-            f"the other path: {how}",
-            lambda how=how: second_path_in_use(how),
-        )  # type: ignore[misc]
+        Case("refusals", "two-paths", f"the other path: {how}", partial(second_path_in_use, how))
         for how in TWO_PATHS
     ),
 ]

@@ -49,8 +49,8 @@ def simulated(folder: Path, slow_down: float) -> Iterator[Served]:
     """Serve a simulated SSD for QEMU."""
     told = folder / "serve.txt"
     words = (
-        ROOT / ".venv/bin/ssdscope", "serve", TARGET, "--socket", folder / "ssd.sock", "--seed", "1",
-        "--slow-down", str(slow_down), "--qemu", "-o", "json",
+        ROOT / ".venv/bin/ssdscope", "serve", TARGET, "--socket", folder / "ssd.sock", "--qemu",
+        "--slow-down", str(slow_down), "--seed", "1", "-o", "json",
     )  # fmt: skip
     with told.open("w") as errors:
         process = subprocess.Popen(

@@ -35,7 +35,8 @@ class Said:
     def document(self) -> dict[str, Any]:
         """Of ``-o json``."""
         assert self.out, f"no document (exit code {self.status}): {self.err}"
-        return json.loads(self.out)
+        document: dict[str, Any] = json.loads(self.out)
+        return document
 
     @property
     def why(self) -> str:
@@ -107,9 +108,8 @@ def done(*words: str | Path, stdin: str | None = None) -> str:
 
 def module(name: str, *words: str) -> None:
     """Load a module of the guest's own kernel; without it the case is skipped."""
-    folder = KERNEL
     tried = subprocess.run(
-        ["modprobe", "-d", str(folder), name, *words], capture_output=True, text=True, timeout=120
+        ["modprobe", "-d", str(KERNEL), name, *words], capture_output=True, text=True, timeout=120
     )
     if tried.returncode:
         raise Skipped(f"no module {name}: {tried.stderr.strip()}")
@@ -133,7 +133,7 @@ class Host:
     def __init__(self) -> None:
         ports = Path("/sys/class/virtio-ports")
         (port,) = (p.name for p in ports.iterdir() if (p / "name").read_text().strip() == "lab")
-        self._file = open(f"/dev/{port}", "r+b", buffering=0)  # noqa: SIM115
+        self._file = Path(f"/dev/{port}").open("r+b", buffering=0)  # noqa: SIM115
         self._left = b""
 
     def say(self, **message: Any) -> None:
@@ -150,7 +150,8 @@ class Host:
                 time.sleep(0.05)  # nobody is connected yet
             self._left += got or b""
         line, _, self._left = self._left.partition(b"\n")
-        return json.loads(line)
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def ask(self, what: str, **words: Any) -> Any:
         """Ask the host for something that only it can do."""

@@ -1,5 +1,7 @@
 """What must be written: with the right token, in the window and nowhere else."""
 
+from functools import partial
+
 from tests.lab.cases import Case
 from tests.lab.kinds import KINDS, Device, Kind, allowed, by_serial
 from tests.lab.tools import MIB, cli, host, read_at
@@ -16,8 +18,8 @@ def on_zeros(kind: Kind) -> str:
     with kind.device() as device:
         options = allowed(device)
         said = cli(
-            "run", device.path, "--rw", "write", "--bs", "64k", "--seed", "1", "-o", "json", *options,
-            "--verify", "crc32c",
+            "run", device.path, "--rw", "write", "--bs", "64k", "--seed", "1", "-o", "json",
+            "--verify", "crc32c", *options,
         )  # fmt: skip
         assert said.status == 0, said.why
         start, length = said.document["target"]["access"]["window"]
@@ -99,17 +101,20 @@ def first_namespace() -> str:
 NAMED = [kind for kind in KINDS.values() if kind.named and kind.writable]
 CASES = [
     *(
-        Case("writing", k.name, "reads", lambda k=k: reading_changes_nothing(k))
+        Case("writing", k.name, "reads", partial(reading_changes_nothing, k))
         for k in KINDS.values()
-    ),  # type: ignore[misc]
-    *(Case("writing", k.name, "a blank device", lambda k=k: on_zeros(k)) for k in NAMED),  # type: ignore[misc]
-    *(Case("writing", k.name, "beside data", lambda k=k: beside_data(k)) for k in NAMED),  # type: ignore[misc]
+    ),
     *(
-        Case("writing", k.name, "--preserve-content", lambda k=k: content_preserved(k))
+        Case("writing", k.name, name, partial(case, k))
         for k in NAMED
-    ),  # type: ignore[misc]
+        for name, case in (
+            ("a blank device", on_zeros),
+            ("beside data", beside_data),
+            ("--preserve-content", content_preserved),
+        )
+    ),
     Case("writing", "nvme-namespace", "the other namespace stays", first_namespace),
     Case(
-        "writing", "scsi-lun", "the other unit stays", lambda: only_one_of_two("scsi-lun", "lun1")
+        "writing", "scsi-lun", "the other unit stays", partial(only_one_of_two, "scsi-lun", "lun1")
     ),
 ]
