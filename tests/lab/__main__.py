@@ -50,7 +50,7 @@ def _run(which: machine.Machine, cases: list[Case], typed: argparse.Namespace) -
         _tell(f"starting the machine {which.name!r} for {len(left)} cases")
         with ExitStack() as undo:
             folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="ssdscope-lab-")))
-            undo.callback(_keep_console, folder, which)
+            undo.callback(_keep, folder, which)
             more: list[str] = []
             if which is machine.SIMULATED:
                 server = undo.enter_context(served.simulated(folder, typed.slow_down))
@@ -70,9 +70,12 @@ def _run(which: machine.Machine, cases: list[Case], typed: argparse.Namespace) -
     return [results[case.key] for case in cases]
 
 
-def _keep_console(folder: Path, which: machine.Machine) -> None:
+def _keep(folder: Path, which: machine.Machine) -> None:
+    """Keep the console of a guest, and what cases kept, after its folder is gone."""
     if (folder / "console.txt").exists():
         shutil.copy(folder / "console.txt", OUT / f"lab/console-{which.name}.txt")
+    for said in folder.glob("*.said.txt"):
+        shutil.copy(said, OUT / "lab" / said.name)
 
 
 def main() -> int:

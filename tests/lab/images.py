@@ -29,6 +29,7 @@ class Images:
             "fill": self.fill,
             "unplug": self.unplug,
             "resize": self.resize,
+            "keep": self.keep,
         }
         return asks[ask](**words)
 
@@ -60,6 +61,10 @@ class Images:
         with self._path(image).open("r+b") as file:
             file.seek(start)
             file.write(random.Random(seed).randbytes(length))
+
+    def keep(self, name: str, text: str) -> None:
+        """Keep what a tool said, for people; it is put into out/lab."""
+        (self._folder / f"{Path(name).name}.said.txt").write_text(text, encoding="utf-8")
 
     def unplug(self, device: str) -> None:
         """Take a device away, as somebody who pulls a drive out."""

@@ -50,7 +50,8 @@ class Device:
     @property
     def name(self) -> str:
         """The kernel's name."""
-        return Path(os.path.realpath(self.path)).name
+        number = Path(self.path).stat().st_rdev
+        return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
 
     @property
     def size_bytes(self) -> int:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tests.lab.cases import Case
-from tests.lab.tools import cli, done, mounted
+from tests.lab.tools import cli, done, host, mounted
 
 DISK = "/dev/nvme0n1"
 TARGET = "sim:kuo-samsung-slc"
@@ -23,20 +23,27 @@ def is_nvme() -> str:
     """The kernel and nvme-cli see an NVMe disk with the drive's size."""
     size_bytes = int(Path("/sys/block/nvme0n1/size").read_text()) * 512
     listed = json.loads(done("nvme", "id-ctrl", DISK, "-o", "json"))
-    done("nvme", "smart-log", DISK)
+    keep("nvme", done("nvme", "list") + "\n" + done("nvme", "smart-log", DISK))
     serial = listed["sn"].strip()
     assert serial.startswith("SIM"), listed["sn"]
     assert 29e9 < size_bytes < 33e9, f"{size_bytes} bytes"
     return f"{listed['mn'].strip()}, serial {serial}, {size_bytes / 1e9:.1f} GB"
 
 
-def fio(path: str, *more: str) -> dict[str, float]:
+def keep(name: str, text: str) -> None:
+    """Show it to the people of the host."""
+    host().ask("keep", name=name, text=text + "\n")
+
+
+def fio(path: str, *more: str, kept: str = "") -> dict[str, float]:
     """Run fio's psync engine; give the percentiles of the latency of writes, in ms."""
     out = done(
         "fio", "--name=lab", f"--filename={path}", "--ioengine=psync", "--direct=1", "--bs=4k",
-        "--rw=randwrite", "--size=64m", "--offset_align=4k", "--randseed=1", "--thread",
-        "--output-format=json", *more,
+        "--rw=randwrite", "--randseed=1", "--output-format=json,normal", *more,
     )  # fmt: skip
+    if kept:
+        keep(kept, out[out.index("\nlab: (groupid") :])
+    out = out[: out.index("\nlab: (groupid")]
     found = json.loads(out[out.index("{") :])["jobs"][0]["write"]["clat_ns"]
     return {key: value / 1e6 for key, value in found["percentile"].items()}
 
@@ -53,7 +60,7 @@ def own_median_ms(*more: str) -> float:
 
 def random_writes() -> str:
     """Random writes of the raw disk take what the drive takes."""
-    median = fio(DISK, "--number_ios=150", "--size=24g")["50.000000"]
+    median = fio(DISK, "--number_ios=150", "--size=24g", kept="fio")["50.000000"]
     low, high = own_median_ms("--thinktime", PAUSE), own_median_ms()
     seen = f"median {median:.1f} ms; the drive's own {low:.1f} to {high:.1f} ms"
     assert low <= median <= high + LATE_MS, seen
@@ -74,6 +81,8 @@ def traced() -> str:
             _, why = tracer.communicate(timeout=60)
         assert list(Path(folder).glob("t.blktrace.*")), why
         text = done("blkparse", "-D", folder, "-i", "t", "-q", "-f", "%a %d %T.%t %S\n")
+        summary = done("blkparse", "-D", folder, "-i", "t")
+        keep("blktrace", "\n".join(summary.splitlines()[:12]))
     issued = re.findall(r"^D W\w* (\d+)\.(\d+) (\d+)$", text, re.MULTILINE)
     completed = {
         sector: int(s) * 10**9 + int(ns)
@@ -91,7 +100,7 @@ def traced() -> str:
 
 def file_system() -> str:
     """ext4 is made, mounted, written, checked: the data are there."""
-    done("mkfs.ext4", "-q", "-F", DISK)
+    keep("mkfs.ext4", done("mkfs.ext4", "-F", DISK))
     data = os.urandom(2**20)
     with mounted(DISK) as folder:
         file = Path(folder) / "file"
