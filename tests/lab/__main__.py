@@ -32,12 +32,13 @@ def _tell(text: str) -> None:
     sys.stdout.flush()
 
 
-def _run(which: machine.Machine, cases: list[Case], typed: argparse.Namespace) -> list[Result]:
-    """Run the cases of a machine, starting it again after a case that hung."""
-    results: dict[str, Result] = {}
+def _run(
+    which: machine.Machine, cases: list[Case], typed: argparse.Namespace, results: dict[str, Result]
+) -> None:
+    """Run the cases of a machine, starting it again after a case that hung; fill in the results."""
 
     def ended(result: Result) -> None:
-        results[f"{result.kind}: {result.suite}: {result.name}"] = result
+        results[result.key] = result
         _tell(
             f"{result.outcome:9}  {result.seconds:5.1f} s  {result.kind}: {result.name}"
             f"  ({report.one_line(result.seen)})"
@@ -67,7 +68,6 @@ def _run(which: machine.Machine, cases: list[Case], typed: argparse.Namespace) -
     for case in cases:
         if case.key not in results:
             ended(Result.of(case, FAILED, "the guest ended before it"))
-    return [results[case.key] for case in cases]
 
 
 def _keep(folder: Path, which: machine.Machine) -> None:
@@ -89,13 +89,13 @@ def main() -> int:
     if typed.list:
         _tell("\n".join(case.key for case in cases))
         return 0
-    results: list[Result] = []
+    by_key: dict[str, Result] = {}
     status = 0
     try:
         for name, which in MACHINES.items():
             mine = [case for case in cases if case.machine == name]
             if mine:
-                results += _run(which, mine, typed)
+                _run(which, mine, typed, by_key)
     except KeyboardInterrupt:
         status = 130
     except boot.BootError as failure:
@@ -104,6 +104,7 @@ def main() -> int:
     version = subprocess.run(["qemu-system-x86_64", "--version"], capture_output=True, text=True)
     (kernel,) = (path.name for path in (typed.kernel / "lib/modules").iterdir())
     about = {"kernel": kernel, "qemu": version.stdout.splitlines()[0]}
+    results = [by_key[case.key] for case in cases if case.key in by_key]
     report.write(results, OUT, about)
     _tell("\n" + report.table(results) + "\n\n" + report.summary(results))
     return status or (0 if report.is_good(results) else 1)

@@ -55,6 +55,11 @@ class Result:
     seen: str
     seconds: float = 0.0
 
+    @property
+    def key(self) -> str:
+        """Of its case."""
+        return f"{self.kind}: {self.suite}: {self.name}"
+
     @classmethod
     def of(cls, case: Case, outcome: str, seen: str, seconds: float = 0.0) -> "Result":
         """Of a case."""

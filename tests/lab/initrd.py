@@ -20,14 +20,14 @@ mount -t devtmpfs dev /dev
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=loose,ro host /host
 mount -t tmpfs -o size=70% tmpfs /over
 mkdir -p /over/upper /over/work
-mount -t overlay -o lowerdir=/host,upperdir=/over/upper,workdir=/over/work overlay /root
-mount -t proc proc /root/proc
-mount -t sysfs sys /root/sys
-mount -t debugfs debug /root/sys/kernel/debug
-mount -t devtmpfs dev /root/dev
-mount -t tmpfs tmpfs /root/run
-mount -t tmpfs tmpfs /root/tmp
-chroot /root /bin/sh -s < /script
+mount -t overlay -o lowerdir=/host,upperdir=/over/upper,workdir=/over/work overlay /guest
+mount -t proc proc /guest/proc
+mount -t sysfs sys /guest/sys
+mount -t debugfs debug /guest/sys/kernel/debug
+mount -t devtmpfs dev /guest/dev
+mount -t tmpfs tmpfs /guest/run
+mount -t tmpfs tmpfs /guest/tmp
+chroot /guest /bin/sh -s < /script
 poweroff -f
 """
 
@@ -59,7 +59,7 @@ def modules_of(kernel: Path, version: str) -> list[Path]:
 
 def manifest(busybox: Path, modules: list[Path], script: str) -> Iterator[Entry]:
     """Give all that the archive holds."""
-    for folder in ("bin", "dev", "proc", "sys", "host", "over", "root", "modules"):
+    for folder in ("bin", "dev", "proc", "sys", "host", "over", "guest", "modules"):
         yield Entry(folder)
     yield Entry("bin/busybox", busybox.read_bytes())
     for applet in APPLETS:

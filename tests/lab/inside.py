@@ -19,7 +19,8 @@ def _last_line(failure: BaseException) -> str:
     return f"{where}{type(failure).__name__}: {failure}"
 
 
-def _tried(case: Case) -> tuple[str, str]:
+def tried(case: Case) -> tuple[str, str]:
+    """Try a case; give how it ended and what was seen."""
     try:
         return PASSED, case.run()
     except Skipped as why:
@@ -41,7 +42,7 @@ def main() -> None:
     by_key = {case.key: case for case in all_cases()}
     for key in host.hear()["cases"]:
         host.say(begun=key)
-        outcome, seen = _tried(by_key[key])
+        outcome, seen = tried(by_key[key])
         host.say(outcome=outcome, seen=seen[:SEEN_MAX])
         gc.collect()
 

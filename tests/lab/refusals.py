@@ -25,6 +25,8 @@ from tests.lab.tools import (
 
 ALL = ("--allow-virtual", "--overwrite-existing")
 WRITES = ("--rw", "randwrite", "--bs", "4k", "--number-ios", "20", "--seed", "1")
+ALONE = "in use by the kernel|to anybody alone|is mounted at"
+"""What is said of a use that no table of mounts here shows: the kernel itself refuses."""
 TEXT = b"years of work, without any signature. " * 4000
 
 
@@ -150,7 +152,7 @@ def refused(kind: Kind, how: Refusal) -> str:
 
 REFUSALS = (
     Refusal("mounted here", mounted_here, "is mounted at|to anybody alone"),
-    Refusal("mounted in another namespace", mounted_elsewhere, "in use|anybody alone|mounted"),
+    Refusal("mounted in another namespace", mounted_elsewhere, ALONE),
     Refusal("swap", swap, "is swap space"),
     Refusal("held by dm", held_by_a_volume, "is held by dm-"),
     Refusal("held by md", held_by_an_array, "is held by md"),
@@ -167,7 +169,7 @@ ZONED = Refusal("zones", nothing, "is a zoned drive")
 BENEATH = Refusal(
     "the bottom is mounted in another namespace",
     bottom_mounted_elsewhere,
-    "in use|anybody alone|mounted",
+    ALONE,
 )
 TWO_PATHS = ("mounted here", "open in another process")
 

@@ -20,14 +20,12 @@ if TYPE_CHECKING:
     from ssdscope.targets.serving import Served
 
 EXAMPLES = """
-A drive of 2007 for fio, nbdcopy, qemu and whatever else speaks NBD:
-  ssdscope serve sim:kuo-samsung-slc --socket /tmp/ssd.sock
+A drive of 2007 for fio, nbdcopy and whatever else speaks NBD, and as a QEMU guest's NVMe disk:
+  ssdscope serve sim:kuo-samsung-slc --socket /tmp/ssd.sock --qemu
 Twenty times slower, so that the machine's own noise is small beside the drive's times:
   ssdscope serve sim:nvme-tlc --socket /tmp/ssd.sock --slow-down 20
 With the data in a file, and the statistics in another when it ends:
   ssdscope serve sim:sata-tlc --socket /tmp/ssd.sock --backing disk.img --stats seen.json
-As the NVMe disk of a virtual machine; the line for QEMU is printed:
-  ssdscope serve sim:kuo-samsung-slc --socket /tmp/ssd.sock --qemu
 A real file or disk with its own data, only read:
   ssdscope serve disk.img --socket /tmp/disk.sock
 """
