@@ -59,7 +59,8 @@ def _run(
             before = len(results)
             boot.run(
                 which, left, kernel=typed.kernel, folder=folder, more=more,
-                patience=typed.patience * max(1.0, typed.slow_down**0.5), ended=ended,
+                patience=typed.patience * max(1.0, typed.slow_down), slow_down=typed.slow_down,
+                ended=ended,
             )  # fmt: skip
             if which is machine.SIMULATED:
                 _tell(server.said())

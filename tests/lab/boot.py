@@ -111,9 +111,13 @@ def run(
     folder: Path,
     more: list[str],
     patience: float,
+    slow_down: float,
     ended: Callable[[Result], None],
 ) -> None:
     """Start the guest once, and let it run cases until it is done, dies or hangs.
+
+    ``more`` are arguments of QEMU, ``patience`` multiplies the time-outs, and ``slow_down`` says
+    how many times slower a simulated disk of the guest lives.
 
     Each case that was begun ends with a result; who calls starts the guest again for the others.
 
@@ -131,7 +135,7 @@ def run(
         channel, monitor = Channel(folder / "channel"), Monitor(folder / "qmp")
         try:
             _await_ready(channel, folder, BOOT_S * patience)
-            channel.say({"cases": [case.key for case in cases]})
+            channel.say({"cases": [case.key for case in cases], "slow_down": slow_down})
             _listen(channel, Images(folder, monitor), cases, patience, ended)
         finally:
             channel.close()

@@ -40,7 +40,9 @@ def main() -> None:
     host = tools.host()
     host.say(ready=True)
     by_key = {case.key: case for case in all_cases()}
-    for key in host.hear()["cases"]:
+    asked = host.hear()
+    host.slow_down = asked["slow_down"]
+    for key in asked["cases"]:
         host.say(begun=key)
         outcome, seen = tried(by_key[key])
         host.say(outcome=outcome, seen=seen[:SEEN_MAX])

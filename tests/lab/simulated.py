@@ -36,7 +36,7 @@ def keep(name: str, text: str) -> None:
 
 
 def fio(path: str, *more: str, kept: str = "") -> dict[str, float]:
-    """Run fio's psync engine; give the percentiles of the latency of writes, in ms."""
+    """Run fio's psync engine; give percentiles of the latency of writes, in ms of the drive."""
     out = done(
         "fio", "--name=lab", f"--filename={path}", "--ioengine=psync", "--direct=1", "--bs=4k",
         "--rw=randwrite", "--randseed=1", "--output-format=json,normal", *more,
@@ -45,7 +45,7 @@ def fio(path: str, *more: str, kept: str = "") -> dict[str, float]:
         keep(kept, out[out.index("\nlab: (groupid") :])
     out = out[: out.index("\nlab: (groupid")]
     found = json.loads(out[out.index("{") :])["jobs"][0]["write"]["clat_ns"]
-    return {key: value / 1e6 for key, value in found["percentile"].items()}
+    return {key: value / 1e6 / host().slow_down for key, value in found["percentile"].items()}
 
 
 def own_median_ms(*more: str) -> float:
