@@ -17,7 +17,8 @@ SERIALS = {
 HEALTH = {"nvme": ("celsius", "used_percent"), "sata": ("celsius", "power_on_hours")}
 TYPES = {
     "loop": "loop", "loop-on-disk": "loop", "partition": "partition", "dm-linear": "dm",
-    "dm-crypt": "dm", "md-raid0": "md", "md-raid1": "md", "zram": "zram", "nbd": "nbd",
+    "dm-crypt": "dm", "dm-on-loop": "dm", "md-on-loop": "md",
+    "md-raid0": "md", "md-raid1": "md", "zram": "zram", "nbd": "nbd",
     "null_blk": "virtual", "null_blk-4k": "virtual", "null_blk-zoned": "virtual",
 }  # fmt: skip
 

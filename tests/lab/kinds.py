@@ -259,11 +259,36 @@ def loop(undo: ExitStack) -> Device:
 
 
 def loop_on_a_disk(undo: ExitStack) -> Device:
-    """A loop device whose backing is a disk."""
+    """A loop device whose backing is a disk: the kernel lets both be used side by side.
+
+    It begins behind what a file system of the disk has at its start.
+    """
     beneath = nvme(undo)
-    path = done("losetup", "--find", "--show", beneath.path)
+    path = done("losetup", "--find", "--show", "--offset", str(4 * MIB), beneath.path)
     undo.callback(done, "losetup", "--detach", path)
-    return Device(path, ("nvme",), 0, beneath.path)
+    return Device(path, ("nvme",), 4 * MIB, beneath.path)
+
+
+def volume_on_a_loop(undo: ExitStack) -> Device:
+    """A volume of device-mapper on a loop device on a disk."""
+    module("dm_mod")
+    beneath = loop_on_a_disk(undo)
+    table = f"0 {beneath.size_bytes // 512} linear {beneath.path} 0"
+    done("dmsetup", "create", "lab-stack", "--table", table)
+    undo.callback(_retried, "dmsetup", "remove", "lab-stack")
+    return Device("/dev/mapper/lab-stack", ("nvme",), 4 * MIB, beneath.bottom)
+
+
+def array_on_a_loop(undo: ExitStack) -> Device:
+    """An md array with one disk, which is a loop device on a disk."""
+    module("raid1")
+    beneath = loop_on_a_disk(undo)
+    done(
+        "mdadm", "--create", "/dev/md76", "--level=1", "--raid-devices=2", "--metadata=1.2",
+        "--homehost=lab", "--bitmap=none", "--run", beneath.path, "missing",
+    )  # fmt: skip
+    undo.callback(_retried, "mdadm", "--stop", "/dev/md76")
+    return Device("/dev/md76", bottom=beneath.bottom)
 
 
 def scsi_debug(undo: ExitStack) -> Device:
@@ -358,6 +383,8 @@ KINDS = {
         Kind("dm-crypt", encrypted, virtual=True),
         Kind("md-raid0", array(0), virtual=True),
         Kind("md-raid1", array(1), virtual=True),
+        Kind("dm-on-loop", volume_on_a_loop, virtual=True),
+        Kind("md-on-loop", array_on_a_loop, virtual=True),
         Kind("zram", zram, named=False, virtual=True, block_bytes=4096),
         Kind("nbd", nbd, named=False, virtual=True),
     )

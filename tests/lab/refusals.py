@@ -69,16 +69,9 @@ def mounted_elsewhere(device: Device, undo: ExitStack) -> None:
 
 
 def bottom_mounted_elsewhere(device: Device, undo: ExitStack) -> None:
-    """Mount what lies beneath a volume, where only another mount namespace sees it.
-
-    Device-mapper and md claim what is beneath them, so that is only possible beneath a loop
-    device; there the volume itself is mounted, which is the same use.
-    """
-    if device.name.startswith("loop") and device.bottom != device.path:
-        ext4(device.bottom)
-        undo.enter_context(mounted_in_another_namespace(device.bottom))
-    else:
-        mounted_elsewhere(device, undo)
+    """Mount the disk beneath a loop device, where only another mount namespace sees it."""
+    ext4(device.bottom)
+    undo.enter_context(mounted_in_another_namespace(device.bottom))
 
 
 def swap(device: Device, undo: ExitStack) -> None:
@@ -166,11 +159,7 @@ REFUSALS = (
 )
 NO_NAME = Refusal("nothing identifies it", nothing, "serial number|token|zoned")
 ZONED = Refusal("zones", nothing, "is a zoned drive")
-BENEATH = Refusal(
-    "the bottom is mounted in another namespace",
-    bottom_mounted_elsewhere,
-    ALONE,
-)
+BENEATH = Refusal("the bottom is mounted in another namespace", bottom_mounted_elsewhere, ALONE)
 TWO_PATHS = ("mounted here", "open in another process")
 
 
@@ -180,14 +169,14 @@ def refusals_of(kind: Kind) -> list[Refusal]:
         return [ZONED]
     if not kind.named:
         return [NO_NAME]
+    if kind.name in ("dm-on-loop", "md-on-loop"):  # the rest is tried on volumes of disks
+        return [BENEATH]
     own = list(REFUSALS)
     if kind.virtual:
         own += [
             Refusal("without --allow-virtual", nothing, "is a|is an", ("--overwrite-existing",))
         ]
-    if kind.name in ("loop-on-disk", "dm-linear", "dm-crypt", "md-raid0", "md-raid1"):
-        own.append(BENEATH)
-    return own
+    return [*own, BENEATH] if kind.name == "loop-on-disk" else own
 
 
 def data_in_the_way() -> str:
