@@ -16,6 +16,8 @@ mkfs.btrfs:btrfs-progs:refusal of btrfs
 nbdinfo:libnbd-bin:NBD with the clients of libnbd
 nbdfuse:libnbd-bin:a simulated drive as a block device
 nbdkit:nbdkit:NBD beside another server
+qemu-io:qemu-utils:exports in QEMU
+qemu-system-x86_64:qemu-system-x86:a simulated drive as a disk of a virtual machine
 sqlite3:sqlite3:a database on a simulated drive"
 
 missing_packages() {
