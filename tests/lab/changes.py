@@ -2,18 +2,17 @@
 
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from tests.lab.cases import Case
 from tests.lab.kinds import Device, allowed, by_serial
-from tests.lab.tools import MIB, Running, Said, host, signals_ended, wait_until
+from tests.lab.tools import MIB, Running, Said, done, host, signals_ended, wait_until
 
 
-def _while_running(
-    device: Device, rw: str, event: tuple[str, dict[str, object]]
-) -> tuple[Said, float]:
-    """Start a run of a minute, let the event happen in the middle; give how long it took to end."""
+def _while_running(device: Device, rw: str, event: Callable[[], object]) -> tuple[Said, float]:
+    """Start a long run, let the event happen in the middle; give how long it took to end."""
     options = allowed(device) if rw == "randwrite" else ()
     words = ("run", device.path, "--rw", rw, "--bs", "4k", "--runtime", "100s", "--seed", "1")
     column = 4 if rw == "randwrite" else 0
@@ -31,9 +30,8 @@ def _while_running(
             return count() > before + 300
 
         wait_until(under_way, "300 requests", 100)
-        what, arguments = event
         since = time.monotonic()
-        host().ask(what, **arguments)
+        event()
         said = running.wait()
         return said, time.monotonic() - since
 
@@ -51,7 +49,7 @@ def _kept(said: Said, side: str, took_s: float, words: tuple[str, ...]) -> str:
 def unplugged(serial: str, device_id: str, rw: str) -> str:
     """Pull a drive out in mid-run: the run fails, what was measured is kept."""
     device = Device(by_serial(serial), start=None)
-    said, took_s = _while_running(device, rw, ("unplug", {"device": device_id}))
+    said, took_s = _while_running(device, rw, lambda: host().ask("unplug", device=device_id))
     return _kept(said, rw.removeprefix("rand"), took_s, ("gone", "error", "failed", "drive"))
 
 
@@ -60,11 +58,26 @@ def resized(serial: str, image: str, size_bytes: int, rw: str = "randwrite") -> 
     device = Device(by_serial(serial))
     before = device.size_bytes
     said, took_s = _while_running(
-        device, rw, ("resize", {"image": image, "size_bytes": size_bytes})
+        device, rw, lambda: host().ask("resize", image=image, size_bytes=size_bytes)
     )
     assert device.size_bytes == size_bytes, f"the kernel still sees {device.size_bytes}"
     assert str(before) in said.err, said.why
     return _kept(said, rw.removeprefix("rand"), took_s, ("size",))
+
+
+def detached(serial: str, nsid: int) -> str:
+    """Detach a namespace from its controller in mid-run; the controller stays."""
+    device = Device(by_serial(serial, nsid))
+    folder = Path(f"/sys/block/{device.name}/device").resolve()
+    controller = f"/dev/{folder.name}"
+    own = (folder / "cntlid").read_text().strip()
+    words = (controller, f"--namespace-id={nsid}", f"--controllers={own}")
+    try:
+        said, took_s = _while_running(device, "randread", lambda: done("nvme", "detach-ns", *words))
+    finally:
+        done("nvme", "attach-ns", *words)
+        done("nvme", "ns-rescan", controller)
+    return _kept(said, "read", took_s, ("gone", "error", "failed", "size"))
 
 
 GROWN = 320 * MIB
@@ -74,7 +87,7 @@ CASES = [
     Case("changes", kind, name, partial(case, *words))
     for kind, name, case, words in (
         ("scsi", "grows while it is written", resized, ("LAB-GROW-0012", "grow", GROWN)),
-        ("nvme", "grows while it is written", resized, ("LAB-GONE-0010", "plug", GROWN)),
+        ("nvme-namespace", "detached while it is read", detached, ("LAB-NVME-0002", 2)),
         ("scsi", "unplugged while it is read", unplugged, (*SCSI, "randread")),
         ("nvme", "unplugged while it is written", unplugged, (*NVME, "randwrite")),
     )
