@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.lab.cases import Case
 from tests.lab.kinds import Device, allowed, by_serial
-from tests.lab.tools import MIB, Running, Said, done, host, signals_ended, wait_until
+from tests.lab.tools import MIB, Running, Said, host, signals_ended, wait_until
 
 
 def _while_running(device: Device, rw: str, event: Callable[[], object]) -> tuple[Said, float]:
@@ -65,21 +65,6 @@ def resized(serial: str, image: str, size_bytes: int, rw: str = "randwrite") -> 
     return _kept(said, rw.removeprefix("rand"), took_s, ("size",))
 
 
-def detached(serial: str, nsid: int) -> str:
-    """Detach a namespace from its controller in mid-run; the controller stays."""
-    device = Device(by_serial(serial, nsid))
-    folder = Path(f"/sys/block/{device.name}/device").resolve()
-    controller = f"/dev/{folder.name}"
-    own = (folder / "cntlid").read_text().strip()
-    words = (controller, f"--namespace-id={nsid}", f"--controllers={own}")
-    try:
-        said, took_s = _while_running(device, "randread", lambda: done("nvme", "detach-ns", *words))
-    finally:
-        done("nvme", "attach-ns", *words)
-        done("nvme", "ns-rescan", controller)
-    return _kept(said, "read", took_s, ("gone", "error", "failed", "size"))
-
-
 GROWN = 320 * MIB
 SCSI, NVME = ("LAB-GONE-0011", "dev-unplug"), ("LAB-GONE-0010", "dev-plug")
 """Serial number inside, and name of the device outside."""
@@ -87,7 +72,6 @@ CASES = [
     Case("changes", kind, name, partial(case, *words))
     for kind, name, case, words in (
         ("scsi", "grows while it is written", resized, ("LAB-GROW-0012", "grow", GROWN)),
-        ("nvme-namespace", "detached while it is read", detached, ("LAB-NVME-0002", 2)),
         ("scsi", "unplugged while it is read", unplugged, (*SCSI, "randread")),
         ("nvme", "unplugged while it is written", unplugged, (*NVME, "randwrite")),
     )

@@ -13,6 +13,7 @@ SERIALS = {
     "scsi-4kn": "LAB-4K-0005",
     "scsi-lun": "LAB-LUNS-0006",
     "nvme-zoned": "LAB-ZONED-003",
+    "nvme-multipath": "LAB-SHARED-13",
 }
 HEALTH = {"nvme": ("celsius", "used_percent"), "sata": ("celsius", "power_on_hours")}
 TYPES = {

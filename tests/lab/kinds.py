@@ -129,6 +129,8 @@ def blank(image: str) -> None:
 def by_serial(serial: str, nsid: int = 1, lun: int = 0) -> str:
     """Find the node of a disk of the machine."""
     for block in sorted(Path("/sys/block").iterdir()):
+        if (block / "hidden").exists() and (block / "hidden").read_text().strip() == "1":
+            continue  # one path of a namespace that several controllers share
         serials = [block / "device/serial", block / "serial"]
         if any(file.exists() and file.read_text().strip() == serial for file in serials):
             if (block / "nsid").exists() and int((block / "nsid").read_text()) != nsid:
@@ -367,6 +369,7 @@ KINDS = {
     for kind in (
         Kind("nvme", nvme, cache=True),
         Kind("nvme-namespace", disk("space2", "LAB-NVME-0002", nsid=2), cache=True),
+        Kind("nvme-multipath", disk("shared", "LAB-SHARED-13"), cache=True),
         Kind("sata", sata, cache=True),
         Kind("scsi-4kn", disk("scsi4k", "LAB-4K-0005"), cache=True, block_bytes=4096),
         Kind("scsi-lun", disk("lun2", "LAB-LUNS-0006", lun=2), cache=True),
