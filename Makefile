@@ -40,7 +40,7 @@ system: ## Install what some tests need by apt, where that is possible
 	@sh scripts/setup-system.sh
 
 # ONLY=nvme,refusals chooses suites and kinds; LAB passes other options of `python -m tests.lab`.
-lab: setup ## Try real kernel drivers in QEMU: ONLY=nvme,refusals (half an hour; needs root and apt)
+lab: setup ## Try real kernel drivers in QEMU: ONLY=nvme,refusals (10 to 60 minutes; needs root)
 	@sh scripts/setup-lab.sh $(OUT)/lab
 	@$(RUN) python -m tests.lab $(if $(ONLY),--only '$(ONLY)') $(LAB)
 
