@@ -15,7 +15,7 @@ NATIVE := python/ssdscope/_native.abi3.so
 OUT := out
 DIST := dist
 
-.PHONY: help setup profiled system demo test test-rust test-python calibration decisions kills lint \
+.PHONY: help setup profiled system lab demo test test-rust test-python calibration decisions kills lint \
   format check-stubs check-speed docs screenshots bench wheel check-wheel clean
 
 help: ## Show this list
@@ -38,6 +38,11 @@ setup: $(filter $(TOOLS)/%,$(UV)) ## Build the package and its environment
 
 system: ## Install what some tests need by apt, where that is possible
 	@sh scripts/setup-system.sh
+
+# ONLY=nvme,refusals chooses suites and kinds; LAB passes other options of `python -m tests.lab`.
+lab: setup ## Try real kernel drivers in QEMU: ONLY=nvme,refusals (10 to 60 minutes; needs root)
+	@sh scripts/setup-lab.sh $(OUT)/lab
+	@$(RUN) python -m tests.lab $(if $(ONLY),--only '$(ONLY)') $(LAB)
 
 profiled: setup ## Build the compiled module by a profile of its work: a tenth to a sixth faster
 	sh scripts/build-profiled.sh

@@ -16,8 +16,10 @@ mkfs.btrfs:btrfs-progs:refusal of btrfs
 nbdinfo:libnbd-bin:NBD with the clients of libnbd
 nbdfuse:libnbd-bin:a simulated drive as a block device
 nbdkit:nbdkit:NBD beside another server
-sqlite3:sqlite3:a database on a simulated drive
-qemu-nbd:qemu-utils:refusal of an image that a virtual machine uses"
+qemu-io:qemu-utils:exports in QEMU
+qemu-nbd:qemu-utils:refusal of an image that a virtual machine uses
+qemu-system-x86_64:qemu-system-x86:a simulated drive as a disk of a virtual machine
+sqlite3:sqlite3:a database on a simulated drive"
 
 missing_packages() {
     echo "$TOOLS" | while IFS=: read -r tool package _; do

@@ -104,6 +104,17 @@ def test_whose_requests_were_split_is_not_told_if_others_were_at_work() -> None:
     assert STILL.split(100, 409_600) == ""
 
 
+def test_a_flush_is_no_split_request() -> None:
+    """The kernel counts each as a write of nothing, too; what was split beside flushes is said."""
+    flushed = replace(STILL, disk=DiskCounts(0, 200, 0, 0, 409_600, 100))
+    assert flushed.on_disk(100, 409_600) == ()
+    both = replace(STILL, disk=DiskCounts(0, 500, 0, 0, 409_600, 100))
+    assert "4.00 requests of each" in both.split(100, 409_600)
+    joined = flushed.joined(both)
+    assert joined.disk is not None
+    assert joined.disk.flush_requests == 200
+
+
 def test_a_refusal_names_a_busy_machine_and_only_that() -> None:
     busy = replace(STILL, others_cpu_share=0.9)
     name, probe = "read_latency_alpha_ns", "latency"

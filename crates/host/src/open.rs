@@ -7,7 +7,8 @@ use crate::error::HostError;
 use crate::file::HostFile;
 use crate::pinned::Pinned;
 use crate::safety;
-use crate::sys::{self, DirectAlignment, FileSystem};
+use crate::safety::refusal::Refusal;
+use crate::sys::{self, DirectAlignment, FileSystem, locks};
 use crate::sysfs::SysBlock;
 use ssdscope_io::SECTOR_BYTES;
 use std::fs::File;
@@ -92,8 +93,15 @@ pub(crate) fn open_target(
     write: bool,
 ) -> Result<Opened, HostError> {
     let (path, is_block) = (&pinned.path, pinned.is_block());
-    let open = |more| pinned.open(write, flags | more);
-    let refused = |error| pinned.refusal(write, error);
+    // Somebody's lease on a file would hold up the opening for the better part of a minute.
+    let patience = if is_block { 0 } else { libc::O_NONBLOCK };
+    let open = |more| pinned.open(write, flags | patience | more);
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            HostError::Refused { path: path.clone(), why: Refusal::Leased }
+        }
+        _ => pinned.refusal(write, error),
+    };
     let direct = match open(libc::O_DIRECT) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => None,
         result => Some(result.map_err(refused)?),
@@ -107,6 +115,9 @@ pub(crate) fn open_target(
             (open(0).map_err(refused)?, SECTOR_BYTES, Some(reason.to_owned()))
         }
     };
+    if !is_block {
+        locks::let_block(&file).map_err(|error| HostError::os(path, "set it up", error))?;
+    }
     let size_bytes = if is_block {
         sys::block_size_bytes(&file)
     } else {

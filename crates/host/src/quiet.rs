@@ -19,6 +19,9 @@ const WATCH: Duration = Duration::from_millis(2);
 /// Later than this, less the wait for a core, is a stall.
 const STALL_NS: u64 = 10_000_000;
 
+/// The column of a disk's `stat` that counts flushes, from zero.
+const FLUSH_COLUMN: usize = 15;
+
 /// How quiet the machine was during one call. Times are nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Quiet {
@@ -47,7 +50,7 @@ pub struct Quiet {
 pub struct DiskCounts {
     /// Requests as they reached the drive: after splitting and merging.
     pub read_requests: u64,
-    /// As above.
+    /// As above. The kernel counts a flush as a write of nothing, too.
     pub write_requests: u64,
     /// Requests that the kernel put together with another.
     pub merges: u64,
@@ -55,6 +58,8 @@ pub struct DiskCounts {
     pub read_bytes: u64,
     /// Bytes.
     pub written_bytes: u64,
+    /// Flushes that reached the drive; zero before Linux 5.5, which does not count them.
+    pub flush_requests: u64,
 }
 
 impl DiskCounts {
@@ -80,6 +85,7 @@ impl DiskCounts {
             merges: read_merges + write_merges,
             read_bytes: read_sectors * ssdscope_io::SECTOR_BYTES,
             written_bytes: written * ssdscope_io::SECTOR_BYTES,
+            flush_requests: all.get(FLUSH_COLUMN).copied().unwrap_or(0),
         })
     }
 
@@ -90,6 +96,7 @@ impl DiskCounts {
             merges: self.merges.saturating_sub(earlier.merges),
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+            flush_requests: self.flush_requests.saturating_sub(earlier.flush_requests),
         }
     }
 }
@@ -300,6 +307,10 @@ mod tests {
         let counts = DiskCounts::parse(text).unwrap();
         assert_eq!((counts.read_requests, counts.write_requests, counts.merges), (10, 20, 5));
         assert_eq!((counts.read_bytes, counts.written_bytes), (40_960, 81_920));
+        assert_eq!(counts.flush_requests, 0, "older kernels have no such column");
+        let newer =
+            DiskCounts::parse(&format!("{} 20 7\n", text.replace(" 0 0 0 0\n", " 0 0 0 0")));
+        assert_eq!(newer.unwrap().flush_requests, 20);
         assert_eq!(DiskCounts::parse("1 2 3"), None);
         let cores = CoreTime::parse("cpu  1 2 3 40 5 6 7 8 0 0\ncpu0 1\n").unwrap();
         assert_eq!((cores.busy_ns, cores.idle_ns), (190_000_000, 450_000_000));

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ssdscope.targets.serving import Served
 
 EXAMPLES = """
-A drive of 2007 for fio, nbdcopy, qemu and whatever else speaks NBD:
-  ssdscope serve sim:kuo-samsung-slc --socket /tmp/ssd.sock
+A drive of 2007 for fio, nbdcopy and whatever else speaks NBD, and as a QEMU guest's NVMe disk:
+  ssdscope serve sim:kuo-samsung-slc --socket /tmp/ssd.sock --qemu
 Twenty times slower, so that the machine's own noise is small beside the drive's times:
   ssdscope serve sim:nvme-tlc --socket /tmp/ssd.sock --slow-down 20
 With the data in a file, and the statistics in another when it ends:
@@ -82,6 +82,14 @@ def serve(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Refuse writes.", rich_help_panel=SERVER)
     ] = False,
+    qemu: Annotated[
+        bool,
+        typer.Option(
+            "--qemu",
+            help="Print the arguments that make it the NVMe disk of a QEMU guest.",
+            rich_help_panel=SERVER,
+        ),
+    ] = False,
     stats: Annotated[
         str | None,
         typer.Option(
@@ -122,23 +130,28 @@ def serve(
     used_seed = session.seed(seed)
     goal = TargetOptions.typed(context.params, window_of(offset, size))
     opened = goal.open(used_seed)
-    status = _serve(opened, how, used_seed, output_format, stats)
+    status = _serve(opened, how, used_seed, output_format, stats, qemu=qemu)
     session.repeat(used_seed)
     return status
 
 
-def _serve(opened: "Target", how: Any, seed: int, output_format: str, stats: str | None) -> int:
+def _serve(
+    opened: "Target", how: Any, seed: int, output_format: str, stats: str | None, *, qemu: bool
+) -> int:
     from ssdscope.targets import serving
 
     asked = _on_request()
+    workload = {"slow_down": how.slow_down, "export": how.export, "backing": how.backing}
 
     def tell(served: "Served") -> None:
-        _tell(opened, how, seed, served, output_format, stats)
+        _tell(opened, workload, seed, served, output_format, stats)
 
     read_only = how.read_only or not opened.device.info.writable
 
-    def introduce(uris: list[str]) -> None:
+    def introduce(uris: list[str], port: int | None) -> None:
         _introduce(uris, read_only=read_only)
+        if qemu:
+            workload["qemu"] = _for_qemu(opened, how, port, read_only=read_only)
 
     interrupts.came.clear()
     served = serving.serve(opened, how, listening=introduce, asked=asked, statistics=tell)
@@ -180,13 +193,34 @@ def _introduce(uris: list[str], *, read_only: bool) -> None:
     note("Ctrl-C ends it; kill -USR1 prints the statistics so far")
 
 
+def _for_qemu(opened: "Target", how: Any, port: int | None, *, read_only: bool) -> list[str]:
+    """Say the line for QEMU, and what to do inside; give its words."""
+    from ssdscope.targets import qemu
+    from ssdscope.targets.names import shell_words
+
+    words = qemu.arguments(
+        how,
+        port,
+        read_only=read_only,
+        logical_block_bytes=opened.device.info.logical_block_bytes,
+    )
+    note("as the first NVMe disk of a virtual machine, /dev/nvme0n1, add to its command line:")
+    note(f"  qemu-system-x86_64 {shell_words(words)}")
+    note("look at it inside: nvme list; nvme id-ctrl /dev/nvme0n1; lsblk /dev/nvme0n1")
+    return words
+
+
 def _tell(
-    opened: "Target", how: Any, seed: int, served: "Served", output_format: str, stats: str | None
+    opened: "Target",
+    workload: dict[str, Any],
+    seed: int,
+    served: "Served",
+    output_format: str,
+    stats: str | None,
 ) -> None:
     from ssdscope.results.files import write_text
     from ssdscope.results.record import envelope, strict_json
 
-    workload = {"slow_down": how.slow_down, "export": how.export, "backing": how.backing}
     record = {
         **envelope(seed=seed),
         "target": opened.describe(),

@@ -33,11 +33,14 @@ class DiskCounts:
     Attributes
     ----------
     read_requests, write_requests
-        As they reached the drive: after splitting and merging.
+        As they reached the drive: after splitting and merging. The kernel counts a flush as a
+        write of nothing, too.
     merges
         Requests that were put together with another.
     read_bytes, written_bytes
         Moved.
+    flush_requests
+        Flushes that reached the drive. Where a drive knows no FUA, each durable write has one.
     """
 
     read_requests: int = 0
@@ -45,6 +48,7 @@ class DiskCounts:
     merges: int = 0
     read_bytes: int = 0
     written_bytes: int = 0
+    flush_requests: int = 0
 
     def joined(self, other: DiskCounts) -> DiskCounts:
         """Count two stretches as one."""
@@ -170,7 +174,8 @@ class Quiet:
         if self.disk is None or not requests:
             return ""
         theirs = self.disk.read_bytes + self.disk.written_bytes - moved_bytes
-        each = (self.disk.read_requests + self.disk.write_requests) / requests
+        writes = self.disk.write_requests - self.disk.flush_requests
+        each = (self.disk.read_requests + writes) / requests
         if not 0 <= theirs <= FOREIGN_SHARE_MAX * moved_bytes or each < SPLIT_MIN:
             return ""
         return f"the kernel made {each:.2f} requests of each (max_sectors_kb)"

@@ -91,7 +91,7 @@ def serve(
     target: Target,
     how: Serving,
     *,
-    listening: Callable[[list[str]], None],
+    listening: Callable[[list[str], int | None], None],
     asked: Callable[[], bool],
     statistics: Callable[[Served], None],
 ) -> Served:
@@ -105,7 +105,7 @@ def serve(
     how
         Where, under which name, how fast.
     listening
-        Called with the addresses as soon as clients may come.
+        Called with the addresses, and the port if there is one, as soon as clients may come.
     asked
         Asked about every 50 ms whether the statistics so far are wanted.
     statistics
@@ -134,7 +134,7 @@ def serve(
             how.port,
             how.backing,
             json.dumps(options),
-            lambda port: listening(how.uris(port)),
+            lambda port: listening(how.uris(port), port),
             asked,
             lambda summary: statistics(_served(summary)),
         )
@@ -180,7 +180,7 @@ def exported(target: Target, how: Serving | None = None) -> Iterator[str]:
             serve(
                 target,
                 how,
-                listening=lambda uris: ready.put(uris[0]),
+                listening=lambda uris, _port: ready.put(uris[0]),
                 asked=asked,
                 statistics=lambda _: None,
             )
