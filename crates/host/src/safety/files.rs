@@ -41,14 +41,7 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     if consent.token != file_token(&pinned.real_path) {
         return Err(HostError::WrongToken { path: path.clone(), given: consent.token.to_owned() });
     }
-    let opened =
-        open::open_target(pinned, libc::O_NONBLOCK, true).map_err(|error| match error {
-            HostError::Os { source, .. } if source.kind() == std::io::ErrorKind::WouldBlock => {
-                refused(Refusal::Leased)
-            }
-            other => other,
-        })?;
-    locks::let_block(&opened.file).map_err(|error| HostError::os(path, "set it up", error))?;
+    let opened = open::open_target(pinned, 0, true)?;
     open::check_size(path, &opened)?;
     let readers = if consent.preserve_content { Readers::Stay } else { Readers::Count };
     // The lock comes first: of two runs that begin together one is refused, and not both.
