@@ -308,7 +308,8 @@ mod tests {
         assert_eq!((counts.read_requests, counts.write_requests, counts.merges), (10, 20, 5));
         assert_eq!((counts.read_bytes, counts.written_bytes), (40_960, 81_920));
         assert_eq!(counts.flush_requests, 0, "older kernels have no such column");
-        let newer = DiskCounts::parse(&format!("{} 20 7\n", text.replace(" 0 0 0 0\n", " 0 0 0 0")));
+        let newer =
+            DiskCounts::parse(&format!("{} 20 7\n", text.replace(" 0 0 0 0\n", " 0 0 0 0")));
         assert_eq!(newer.unwrap().flush_requests, 20);
         assert_eq!(DiskCounts::parse("1 2 3"), None);
         let cores = CoreTime::parse("cpu  1 2 3 40 5 6 7 8 0 0\ncpu0 1\n").unwrap();
