@@ -73,8 +73,8 @@ def are_no_splits(kind: Kind, *words: str) -> str:
     return f"kernel: {disk['write_requests']} writes, {disk.get('flush_requests')} flushes"
 
 
-def splits_are_seen(kind: Kind) -> str:
-    """What the kernel does split is still said."""
+def splits_are_seen(kind: Kind, *words: str) -> str:
+    """What the kernel does split is still said, whatever makes writes durable."""
     with kind.device() as device:
         options = allowed(device)
         limit = int(device.queue("max_hw_sectors_kb"))
@@ -85,7 +85,7 @@ def splits_are_seen(kind: Kind) -> str:
         try:
             said = cli(
                 "run", device.path, "--rw", "write", "--bs", f"{size_kib}k", "--number-ios", "40",
-                "--fsync", "1", "--seed", "1", "-o", "json", *options,
+                "--seed", "1", "-o", "json", *words, *options,
             )  # fmt: skip
         finally:
             attribute.write_text(before)
@@ -139,8 +139,9 @@ CASES = [
         for name, words in (("flushes are", ("--fsync", "1")), ("FUA makes", ("--fua",)))
     ),
     *(
-        Case("commands", name, "splits are seen", partial(splits_are_seen, KINDS[name]))
-        for name in ("nvme", "sata")
+        Case("commands", k, f"splits are seen; {how[0]}", partial(splits_are_seen, KINDS[k], *how))
+        for k in ("nvme", "sata")
+        for how in (("--fsync", "1"), ("--fua",))
     ),
     *(
         Case("commands", name, "half a block", partial(small_blocks, KINDS[name]))

@@ -107,9 +107,15 @@ def test_whose_requests_were_split_is_not_told_if_others_were_at_work() -> None:
 def test_a_flush_is_no_split_request() -> None:
     """The kernel counts each as a write of nothing, too; what was split beside flushes is said."""
     flushed = replace(STILL, disk=DiskCounts(0, 200, 0, 0, 409_600, 100))
-    assert flushed.on_disk(100, 409_600) == ()
+    assert flushed.on_disk(100, 409_600, flushes=100) == ()
     both = replace(STILL, disk=DiskCounts(0, 500, 0, 0, 409_600, 100))
-    assert "4.00 requests of each" in both.split(100, 409_600)
+    assert "4.00 requests of each" in both.split(100, 409_600, flushes=100)
+    # Durable writes of a drive without FUA: flushes that follow them, counted as no writes.
+    durable = replace(STILL, disk=DiskCounts(0, 400, 0, 0, 409_600, 100))
+    assert "4.00 requests of each" in durable.split(100, 409_600)
+    # A drive without a cache gets no flushes, and none are counted.
+    through = replace(STILL, disk=DiskCounts(0, 200, 0, 0, 409_600, 0))
+    assert "2.00 requests of each" in through.split(100, 409_600, flushes=100)
     joined = flushed.joined(both)
     assert joined.disk is not None
     assert joined.disk.flush_requests == 200

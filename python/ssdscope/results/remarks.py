@@ -111,7 +111,8 @@ def of_machine(record: dict[str, Any]) -> list[str]:
     sides = [record[name] for name in ("read", "write") if record.get(name)]
     ramped = record["workload"].get("ramp_requests") or record["workload"].get("ramp_ns")
     requests, moved = (sum(side[key] for side in sides) for key in ("requests", "bytes"))
-    return said if ramped else [*said, *quiet.on_disk(requests, moved)]
+    flushes = (record.get("flush") or {}).get("requests", 0)
+    return said if ramped else [*said, *quiet.on_disk(requests, moved, flushes)]
 
 
 def trace_is_whole(about: dict[str, Any]) -> bool:

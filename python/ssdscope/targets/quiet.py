@@ -147,34 +147,38 @@ class Quiet:
             said.append(f"its wall clock was moved by {self.clock_step_ns / 1e6:.0f} ms")
         return tuple(said)
 
-    def on_disk(self, requests: int, moved_bytes: int) -> tuple[str, ...]:
+    def on_disk(self, requests: int, moved_bytes: int, flushes: int = 0) -> tuple[str, ...]:
         """Say what the disk's counts tell beside ours: requests that were split, other I/O.
 
         Parameters
         ----------
         requests, moved_bytes
             Reads and writes of ours in this stretch. They must have gone to this disk directly.
+        flushes
+            Flushes of ours beside them.
         """
         if self.disk is None or not requests:
             return ()
         theirs = self.disk.read_bytes + self.disk.written_bytes - moved_bytes
         if theirs > FOREIGN_SHARE_MAX * moved_bytes:
             return (f"others moved {theirs:,} bytes on the disk while we moved {moved_bytes:,}",)
-        split = self.split(requests, moved_bytes)
+        split = self.split(requests, moved_bytes, flushes)
         return (split,) if split else ()
 
-    def split(self, requests: int, moved_bytes: int) -> str:
+    def split(self, requests: int, moved_bytes: int, flushes: int = 0) -> str:
         """Say that the disk served more requests than we made; nothing if it did not.
 
         Parameters
         ----------
-        requests, moved_bytes
+        requests, moved_bytes, flushes
             As in `on_disk`. Where others moved much, nobody can tell whose requests were split.
         """
         if self.disk is None or not requests:
             return ""
         theirs = self.disk.read_bytes + self.disk.written_bytes - moved_bytes
-        writes = self.disk.write_requests - self.disk.flush_requests
+        # Of a drive without a cache the kernel drops flushes, and counts none. Where a drive has
+        # no FUA, flushes that follow durable writes are in `flush_requests` and no writes.
+        writes = self.disk.write_requests - (flushes if self.disk.flush_requests else 0)
         each = (self.disk.read_requests + writes) / requests
         if not 0 <= theirs <= FOREIGN_SHARE_MAX * moved_bytes or each < SPLIT_MIN:
             return ""

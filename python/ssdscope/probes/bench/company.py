@@ -52,7 +52,8 @@ def refuse_split(log: Log) -> None:
     moved = np.isin(log.op, (OP_READ, OP_WRITE)) & (log.error == 0)
     if log.quiet is None or not moved.any():
         return
-    if split := log.quiet.split(int(moved.sum()), int(log.bytes[moved].sum())):
+    flushes = int(np.count_nonzero(log.op == OP_FLUSH))
+    if split := log.quiet.split(int(moved.sum()), int(log.bytes[moved].sum()), flushes):
         raise Stopped(Reason.REQUEST_SPLIT, split)
 
 
