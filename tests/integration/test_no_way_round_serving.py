@@ -155,11 +155,11 @@ def test_a_file_with_data_is_not_served_for_writing(spawn: Spawn, tmp_path: Path
 
 
 def test_a_request_over_data_of_a_file_is_refused(spawn: Spawn, tmp_path: Path) -> None:
-    """Data that this look misses."""
+    """Data that come after the look at its opening."""
     file = holes(tmp_path / "scratch.img", 256 * MIB)
-    put(file, PLACE, SECTOR)
     leave = ("--destroy-data", "FILE:scratch.img")
     with serving(spawn, file, *leave, folder=tmp_path) as client:
+        put(file, PLACE, SECTOR)
         for ask in (over, reaching_in, trimmed, zeroed):
             assert ask(client, PLACE) in REFUSED
         assert client.write(PLACE + 4096, BLOCK) == 0

@@ -6,7 +6,7 @@
 //! everything is looked at anew ([`Visitors`]).
 
 use crate::safety::recheck::{Ask, Moment, Recheck};
-use crate::sys::visitors::Visitors;
+use crate::sys::{self, visitors::Visitors};
 use crate::vetted::{Looked, Vetted};
 use ssdscope_io::shown::Shown;
 use ssdscope_io::{DeviceError, Nanos};
@@ -46,7 +46,8 @@ impl GuardPlan {
     pub(crate) fn guard(&self, file: Arc<File>, phase: Moment) -> Guard {
         Guard {
             path: self.path.clone(),
-            recheck: Recheck::new(Arc::clone(&file), Arc::clone(&self.ask), phase),
+            recheck: Recheck::new(Arc::clone(&file), Arc::clone(&self.ask), phase)
+                .asked_at(sys::monotonic_now()),
             vetted: self.vetted.clone(),
             visitors: Visitors::of(&file).ok(),
             visits_asked: Nanos::ZERO,

@@ -65,5 +65,5 @@ def _rows(told: dict[str, Any]) -> list[list[str]]:
     rows.append(["writes at most", size])
     if told["reads_first_bytes"]:
         most = format_capacity(told["reads_first_bytes"])
-        rows.append(["before, reads at most", f"{most}, to see that no data of others are lost"])
+        rows.append(["reads first at most", f"{most}, to see that no data of others are lost"])
     return [*rows, ["takes at most", took], ["share of life", life]]

@@ -1,5 +1,5 @@
 //! Check 3: the kernel gives the device to us alone (`O_EXCL`), and with it every device that
-//! shares its blocks; "busy" is final.
+//! shares its blocks; "busy" is final, but for what a killed process still holds.
 //!
 //! A mount, swap, md or device-mapper claims a device in the kernel, in whatever namespace or
 //! container it was made. Claims are kept as long as the target is open, so that nothing can be
@@ -24,12 +24,14 @@ pub(super) struct Claimed {
 
 /// Opens the target for writing, alone, and claims what shares its blocks.
 pub(super) fn open(pinned: &Pinned, stack: &Stack) -> Result<Claimed, HostError> {
-    let opened = open::open_target(pinned, libc::O_EXCL, true).map_err(|error| match error {
-        HostError::Os { source, .. } if is_busy(&source) => {
-            let why = Refusal::Claimed { device: None, openers: openers::of(stack) };
-            HostError::Refused { path: pinned.path.clone(), why }
-        }
-        other => other,
+    let attempt = || match open::open_target(pinned, libc::O_EXCL, true) {
+        Err(HostError::Os { source, .. }) if is_busy(&source) => None,
+        result => Some(result),
+    };
+    let opened = openers::after_the_dead(attempt, || !openers::of(stack).is_empty());
+    let opened = opened.unwrap_or_else(|| {
+        let why = Refusal::Claimed { device: None, openers: openers::of(stack) };
+        Err(HostError::Refused { path: pinned.path.clone(), why })
     })?;
     let others =
         claim_others(stack).map_err(|why| HostError::Refused { path: pinned.path.clone(), why })?;

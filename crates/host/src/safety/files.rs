@@ -21,7 +21,6 @@ use crate::error::HostError;
 use crate::file::Writing;
 use crate::open::{self, Opened};
 use crate::pinned::Pinned;
-use crate::sys;
 use crate::sys::locks::{self, Alone};
 use crate::vetted::{Looked, Vetted};
 use std::fs::File;
@@ -45,7 +44,7 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     open::check_size(path, &opened)?;
     let readers = if consent.preserve_content { Readers::Stay } else { Readers::Count };
     // The lock comes first: of two runs that begin together one is refused, and not both.
-    if !sys::try_lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
+    if !openers::lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
         return Err(refused(locked(&opened.file)));
     }
     let note = check_users(&opened.file, readers, true).map_err(refused)?;
@@ -114,7 +113,16 @@ pub(crate) fn check_users(
     }
     let is_known = openers::is_open_twice(file)
         || (readers == Readers::Stay && !openers::of_file(file, false).is_empty());
-    let alone = if asks_lease && !is_known { locks::alone(file) } else { Alone::Unknown };
+    let alone = || match locks::alone(file) {
+        Alone::No => None,
+        answer => Some(answer),
+    };
+    let alone = if asks_lease && !is_known {
+        openers::after_the_dead(alone, || !openers::of_file(file, false).is_empty())
+            .unwrap_or(Alone::No)
+    } else {
+        Alone::Unknown
+    };
     match (alone, attachments.unasked.first()) {
         (Alone::Yes, _) => Ok(None),
         (Alone::No, _) => Err(Refusal::NotAlone),

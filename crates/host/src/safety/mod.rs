@@ -77,7 +77,7 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     token::check(&block, consent.token).map_err(refused)?;
     let window = window.map_err(refused)?;
     limits::check_health(&Health::of(&opened.file, &block)).map_err(refused)?;
-    let locked = sys::try_lock(&opened.file);
+    let locked = openers::lock(&opened.file);
     if !locked.map_err(|error| HostError::os(path, "lock it", error))? {
         return Err(refused(Refusal::Locked(vec!["another process".to_owned()])));
     }

@@ -6,6 +6,7 @@
 
 use super::refusal::Refusal;
 use super::stack::Stack;
+use crate::sys;
 use crate::sysfs::device_numbers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
@@ -16,6 +17,10 @@ use std::time::Duration;
 
 const LOOKS: u32 = 10;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Two seconds, as a busy machine takes its time.
+const LOOKS_AFTER_THE_DEAD: u32 = 40;
+/// How a process ends in messages that is there no more.
+const NAMELESS: &str = "(?)";
 
 /// Looks until nobody has it open, and gives up after half a second.
 pub(super) fn check(look: impl Fn() -> Vec<String>) -> Result<(), Refusal> {
@@ -68,6 +73,34 @@ pub(crate) fn is_open_twice(file: &File) -> bool {
                 .is_some_and(|flags| flags & libc::O_PATH == 0)
     };
     links.filter(is_it).count() > 1
+}
+
+/// Tries until it succeeds, for as long as a process that was killed may take to let go: the kernel
+/// takes its rings apart in the background, and with them what it had open. `is_somebodys` ends it.
+pub(super) fn after_the_dead<T>(
+    mut attempt: impl FnMut() -> Option<T>,
+    is_somebodys: impl Fn() -> bool,
+) -> Option<T> {
+    for _ in 0..LOOKS_AFTER_THE_DEAD {
+        if let Some(done) = attempt() {
+            return Some(done);
+        }
+        if is_somebodys() {
+            return None;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    attempt()
+}
+
+/// Takes the writer's lock, and false if a living process has it.
+pub(super) fn lock(file: &File) -> std::io::Result<bool> {
+    let attempt = || match sys::try_lock(file) {
+        Ok(false) => None,
+        result => Some(result),
+    };
+    after_the_dead(attempt, || lockers(file).iter().any(|who| !who.ends_with(NAMELESS)))
+        .unwrap_or(Ok(false))
 }
 
 /// Who locks a file by the kernel's table, which holds leases, too, and hides the processes of
@@ -211,8 +244,8 @@ fn other_processes(processes: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
 
 fn described(process: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{process}/comm"));
-    let name = name.map_or_else(|_| "?".to_owned(), |name| name.trim().to_owned());
-    format!("process {process} ({name})")
+    let name = name.map_or_else(|_| NAMELESS.to_owned(), |name| format!("({})", name.trim()));
+    format!("process {process} {name}")
 }
 
 #[cfg(test)]

@@ -59,6 +59,12 @@ impl Recheck {
         Self { ask, file, phase, asked, answered, active: Nanos::ZERO, pending, refused }
     }
 
+    /// The same of a target that was asked about right now, when it was opened.
+    pub(crate) fn asked_at(mut self, now: Nanos) -> Self {
+        (self.asked, self.answered) = (Some(now), Some(now));
+        self
+    }
+
     fn age(&self, now: Nanos) -> Nanos {
         self.asked.map_or(Nanos::MAX, |asked| now.saturating_sub(asked))
     }
