@@ -16,6 +16,7 @@
 //! * `neighbours`: what others do on the same disk;
 //! * [`attributes`]: what may be set on a disk for a measurement, and how it comes back;
 //! * [`quiet`]: how quiet the machine was meanwhile;
+//! * [`memory`]: whether so much memory can be had;
 //! * [`error`]: why not, with a hint.
 //! * [`nbd`]: drives served to other programs, and served drives as targets.
 //!
@@ -33,6 +34,7 @@ pub mod error;
 pub mod file;
 pub mod health;
 pub mod identity;
+pub mod memory;
 pub mod nbd;
 mod neighbours;
 mod nvme;
