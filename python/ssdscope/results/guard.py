@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssdscope.errors import UsageError
+from ssdscope.results import reasons
 from ssdscope.results.files import destination, is_special
 from ssdscope.results.marks import is_ours
 
@@ -118,7 +119,8 @@ def require_folder(path: str) -> None:
         if not folder.is_dir():
             raise UsageError(f"cannot write to {path}: {folder} is not a folder")
     except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror}") from error
+        why, hint = reasons.reason(error), reasons.hint(error)
+        raise UsageError(f"cannot write to {path}: {why}", hint=hint) from error
     _require_room(Place(path), folder / "any")
 
 
@@ -163,6 +165,5 @@ def _require_room(output: Place, place: Path) -> None:
             file.flush()
     except OSError as error:
         raise UsageError(
-            f"cannot write {output}: {os.strerror(error.errno or 0)}",
-            hint="free some space, or name another place",
+            f"cannot write {output}: {reasons.reason(error)}", hint=reasons.hint(error)
         ) from error
