@@ -316,6 +316,7 @@ def open_raid0(members: Sequence[Device], chunk_bytes: int) -> Device:
 def resolve_drive(toml: str, label: str, sets: Sequence[str]) -> str:
     """Give every key of a drive with its value, defaults included, as JSON."""
 
+def check_toml(toml: str, label: str) -> None: ...
 def check_drive(toml: str, label: str) -> list[str]:
     """Find every fault of a drive file, a line each; none if it works."""
 

@@ -16,7 +16,7 @@ import ssdscope
 PACKAGE = Path(ssdscope.__file__).parent
 FLOORS = [
     {"errors"},
-    {"units", "seeds"},
+    {"units", "seeds", "shown"},
     {"targets"},
     {"stats"},
     {"findings", "inference"},

@@ -18,6 +18,7 @@
 //! * `neighbours`: what others do on the same disk;
 //! * [`attributes`]: what may be set on a disk for a measurement, and how it comes back;
 //! * [`quiet`]: how quiet the machine was meanwhile;
+//! * [`memory`]: whether so much memory can be had;
 //! * [`error`]: why not, with a hint.
 //! * [`nbd`]: drives served to other programs, and served drives as targets.
 //!
@@ -36,6 +37,7 @@ pub mod file;
 mod guard;
 pub mod health;
 pub mod identity;
+pub mod memory;
 pub mod nbd;
 mod neighbours;
 mod nvme;

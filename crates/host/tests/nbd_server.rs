@@ -593,3 +593,93 @@ fn a_client_waits_for_a_silent_server_as_long_as_it_was_told_to() {
         thread.join().unwrap();
     }
 }
+
+/// A file that is removed when it is dropped.
+struct Backing(PathBuf);
+
+impl Backing {
+    fn new() -> (Self, Store) {
+        let path = socket_path();
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).open(&path).unwrap();
+        file.set_len(64 * MIB).unwrap();
+        let store = Store::File(file);
+        (Self(path), store)
+    }
+}
+
+impl Drop for Backing {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Asks for a write with FUA, a read, a trim and a flush at once, and ends its side.
+fn ask_and_leave(stream: &mut UnixStream, disconnect: bool) {
+    let mut message = Vec::new();
+    let mut ask = |command, flags, cookie, len_bytes| {
+        let request = WireRequest { flags, command, cookie, offset_bytes: 0, len_bytes };
+        request.write(&mut message);
+        if command == command::WRITE {
+            message.extend_from_slice(&[7; 4096]);
+        }
+    };
+    ask(command::WRITE, nbd::command_flag::FUA, 1, 4096);
+    ask(command::TRIM, nbd::command_flag::FUA, 2, 512);
+    ask(command::FLUSH, 0, 3, 0);
+    ask(command::READ, 0, 4, 1 << 20);
+    if disconnect {
+        ask(command::DISCONNECT, 0, 0, 0);
+    }
+    stream.write_all(&message).unwrap();
+    if !disconnect {
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+}
+
+#[test]
+fn who_says_goodbye_is_sent_every_reply_that_it_is_owed() {
+    let (_backing, store) = Backing::new();
+    // The drive takes 2 ms, so nothing is done when the goodbye comes.
+    let server = Server::start(Box::new(Timed::new(|_| 2_000_000)), store, 1.0);
+    for round in 0..100 {
+        let mut stream = server.raw();
+        ask_and_leave(&mut stream, round % 2 == 0);
+        let mut cookies = Vec::new();
+        for _ in 0..4 {
+            let (cookie, error) = reply(&mut stream);
+            assert_eq!(error, 0);
+            if cookie == 4 {
+                stream.read_exact(&mut vec![0; 1 << 20]).unwrap();
+            }
+            cookies.push(cookie);
+        }
+        cookies.sort_unstable();
+        assert_eq!(cookies, [1, 2, 3, 4]);
+        assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0, "then the connection is closed");
+    }
+    assert_eq!(server.stop().requests, 300, "flushes count apart");
+}
+
+#[test]
+fn a_write_whose_data_never_come_gets_no_reply_and_all_before_it_do() {
+    let server = Server::timed(|_| 20_000_000, 1.0);
+    let mut stream = server.raw();
+    ask(&mut stream, command::READ, 1, 0, 512);
+    ask(&mut stream, command::WRITE, 2, 0, 4096);
+    stream.write_all(&[1; 1000]).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(reply(&mut stream), (1, 0));
+    stream.read_exact(&mut [0; 512]).unwrap();
+    assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
+    // More than one client's share is in flight when it ends its side.
+    let mut stream = server.raw();
+    for cookie in 0..1_000 {
+        ask(&mut stream, command::TRIM, cookie, 0, 512);
+    }
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut cookies: Vec<u64> = (0..1_000).map(|_| reply(&mut stream).0).collect();
+    cookies.sort_unstable();
+    assert!(cookies.into_iter().eq(0..1_000));
+    server.stop();
+}

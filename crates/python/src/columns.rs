@@ -7,6 +7,7 @@ use ssdscope_io::Cause;
 use ssdscope_io::log::LogChunk;
 use ssdscope_io::trace::TraceColumns;
 use std::sync::OnceLock;
+use std::thread::{self, JoinHandle};
 
 /// A column per name, all of equal length.
 pub fn log_dict<'py>(py: Python<'py>, log: LogChunk) -> PyResult<Bound<'py, PyDict>> {
@@ -51,7 +52,7 @@ fn load_numpy(py: Python<'_>) {
         LOADED.get_or_init(|| {
             let load = || Python::attach(|py| drop(PyArray1::<u8>::from_slice(py, &[])));
             // A numpy that cannot be loaded says so where it is asked for, on the main thread.
-            let _ = std::thread::spawn(load).join();
+            let _ = thread::Builder::new().spawn(load).map(JoinHandle::join);
         });
     });
 }

@@ -15,6 +15,7 @@
 //! * [`observer`]: progress and log during a run;
 //! * [`signals`]: Ctrl-C while Rust works;
 //! * [`columns`]: logs and traces as numpy arrays;
+//! * [`exhaustion`]: what is said when memory runs out;
 //! * [`error`]: every Rust error to one Python class.
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
@@ -23,6 +24,7 @@ mod columns;
 mod copies;
 mod device;
 mod error;
+mod exhaustion;
 mod keys;
 mod machine;
 mod observer;
@@ -33,13 +35,14 @@ mod serving;
 mod signals;
 mod trace;
 
+use exhaustion::OrExit;
 use mimalloc::MiMalloc;
 use pyo3::prelude::pymodule;
 
 /// Drives are copied for each run, chunk by chunk, on several threads at a time: a tenth to a
 /// fifth of a study's time goes by how memory is given out.
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: OrExit = OrExit(MiMalloc);
 
 /// The Rust half of ssdscope. Private: `ssdscope.targets` is the way in.
 #[pymodule]
@@ -57,8 +60,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::opening::{
-        build, check_drive, drive_keys, identify, identify_nbd, open_file, open_nbd, open_null,
-        open_raid0, open_sim, resolve_drive, version,
+        build, check_drive, check_toml, drive_keys, identify, identify_nbd, open_file, open_nbd,
+        open_null, open_raid0, open_sim, resolve_drive, version,
     };
     #[pymodule_export]
     use crate::trace::{read_fio_logs, read_trace, sniff_trace};

@@ -1,7 +1,7 @@
 //! Functions that open devices, and describe paths and drive files.
 
 use crate::device::PyDevice;
-use crate::error::{OrPy, UsageError, json};
+use crate::error::{ConfigError, DeviceError, OrPy, UsageError, json};
 use crate::keys::KeyRecord;
 use crate::signals::watched;
 use pyo3::prelude::*;
@@ -15,6 +15,10 @@ use std::path::PathBuf;
 
 /// As the feature of pyo3 in `Cargo.toml` has it, and the name of a wheel.
 const INTERFACE: &str = "abi3 cp311";
+
+/// What to do where a drive takes more memory than there is.
+const SMALLER: &str =
+    "fewer or larger pages, or the state fresh, need less; so does another machine";
 
 /// The version of the native module.
 #[pyfunction]
@@ -157,6 +161,11 @@ pub fn open_sim(
 ) -> PyResult<PyDevice> {
     let drive = DriveConfig::parse(toml, label, &sets).or_py()?;
     let state = state.map(str::parse::<State>).transpose().map_err(UsageError::new_err)?;
+    let opened = state.unwrap_or(drive.default_state);
+    crate::exhaustion::opening(&format!("{label} ({opened})"));
+    ssdscope_host::memory::require(drive.firmware.tables_bytes(opened)).map_err(|short| {
+        DeviceError::new_err(format!("{label}, {opened}: {short}\n\nhint: {SMALLER}"))
+    })?;
     // A settled state of a large drive takes minutes, hence the watched thread.
     let device = watched(py, move || ssdscope_sim::open(&drive, state, seed))?.or_py()?;
     Ok(PyDevice::new(device, None))
@@ -185,6 +194,13 @@ pub fn resolve_drive(toml: &str, label: &str, sets: Vec<String>) -> PyResult<Str
 #[pyfunction]
 pub fn check_drive(toml: &str, label: &str) -> Vec<String> {
     DriveConfig::parse(toml, label, &[]).err().map_or_else(Vec::new, |faults| faults.lines())
+}
+
+/// Refuse TOML that is nested too deeply to be read in any time, before it is parsed.
+#[pyfunction]
+pub fn check_toml(toml: &str, label: &str) -> PyResult<()> {
+    ssdscope_sim::config::check_shape(toml)
+        .map_err(|(line, why)| ConfigError::new_err(format!("{label}:{line}: {why}")))
 }
 
 /// Every key that a drive file may hold, as JSON.

@@ -1,6 +1,5 @@
 """The commands put together, and every error turned into a message and an exit code."""
 
-import errno
 import os
 import traceback
 from collections.abc import Iterator, Sequence
@@ -10,10 +9,10 @@ import typer
 from typer.exceptions import TyperException
 
 from ssdscope import __version__
-from ssdscope.cli import completion, usage
+from ssdscope.cli import completion, memory, usage
 from ssdscope.cli.commands import LISTED, Commands
 from ssdscope.cli.help import HelpGroup
-from ssdscope.cli.output import close_stdout, emit, error, note
+from ssdscope.cli.output import close_stdout, emit, error, name_words, note
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import take_any_text
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, SsdscopeError
@@ -38,6 +37,9 @@ class _Commands(HelpGroup):
             note("interrupted")
             return EXIT_INTERRUPTED
 
+
+_PANIC = "PanicException"
+"""What a panic of the compiled module is in Python: no `Exception`, as it may break anything."""
 
 EXAMPLES = """
 The drives that ship, and one of them read at random:
@@ -125,6 +127,7 @@ def run_cli(argv: Sequence[str]) -> int:
     debug = "--debug" in argv
     words = [word for word in argv if word != "--debug"]
     take_any_text()
+    name_words(words)
     session = Session(tuple(words), debug)
     command = typer.main.get_command(app)
     if instruction := os.environ.get(completion.ASKED):
@@ -136,14 +139,16 @@ def run_cli(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         close_stdout()
         return EXIT_DONE
-    except Exception as failure:  # noqa: BLE001 (the last stop: nothing may escape as a traceback)
+    except BaseException as failure:  # the last stop: nothing may escape as a traceback
+        if not isinstance(failure, Exception) and type(failure).__name__ != _PANIC:
+            raise
         if debug:
-            traceback.print_exc()
+            note(traceback.format_exc())
         return _explain(failure, command, words)
     return status if isinstance(status, int) else EXIT_DONE
 
 
-def _explain(failure: Exception, command: Any, words: Sequence[str]) -> int:
+def _explain(failure: BaseException, command: Any, words: Sequence[str]) -> int:
     """Tell the user of an error, and give the exit code."""
     match failure:
         case SsdscopeError():
@@ -153,12 +158,13 @@ def _explain(failure: Exception, command: Any, words: Sequence[str]) -> int:
             _explain_usage(failure, command, words)
             return EXIT_USAGE
         case OSError() if failure.errno is not None:
+            from ssdscope.results import reasons
+
             where = f"{failure.filename}: " if failure.filename else ""
-            hint = "free some space and run again" if failure.errno == errno.ENOSPC else None
-            error(f"{where}{os.strerror(failure.errno)}", hint)
+            error(f"{where}{reasons.reason(failure)}", reasons.known_hint(failure))
             return EXIT_FAILED
-        case MemoryError():
-            error("out of memory", "a smaller drive or a shorter run needs less")
+        case MemoryError() | RuntimeError() if memory.is_exhaustion(failure):
+            error(memory.words(failure), memory.HINT)
             return EXIT_FAILED
     error(
         f"this is a defect of ssdscope: {type(failure).__name__}: {failure}",

@@ -3,8 +3,22 @@
 from collections.abc import Iterable
 
 from rich.console import RenderableType
-from rich.progress import Progress
+from rich.progress import Progress, Task, TextColumn
 from rich.text import Text
+
+from ssdscope.shown import shown_name
+
+
+class Description(TextColumn):
+    """What a bar is called; nothing in it is an order to the terminal."""
+
+    def __init__(self, *, markup: bool) -> None:
+        super().__init__("{task.description}", markup=markup)
+
+    def render(self, task: Task) -> Text:
+        """Give the text of one bar."""
+        task.description = shown_name(task.description)
+        return super().render(task)
 
 
 class Bar(Progress):
@@ -22,4 +36,4 @@ class Bar(Progress):
         """Give what is drawn."""
         yield from super().get_renderables()
         if self.below:
-            yield Text(self.below, style="dim", no_wrap=True, overflow="ellipsis")
+            yield Text(shown_name(self.below), style="dim", no_wrap=True, overflow="ellipsis")

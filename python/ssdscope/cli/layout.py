@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from ssdscope.cli import terminal
+from ssdscope.shown import shown_name
 
 _GAP = "  "
 _LEAST_TEXT = 24
@@ -16,7 +17,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
     Where the terminal is narrower, its last column is wrapped if that is text, or else every row
     becomes a paragraph with a line for each column.
     """
-    lines = [list(header), *[list(row) for row in rows]]
+    lines = [list(map(shown_name, line)) for line in (header, *rows)]
+    header, *rows = lines
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     room = terminal.width()
     before_last = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)

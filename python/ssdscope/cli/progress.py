@@ -134,14 +134,14 @@ class _Heedless:
 
 def _bar(mode: str) -> "Bar":
     from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TimeElapsedColumn
 
-    from ssdscope.cli.bars import Bar
+    from ssdscope.cli.bars import Bar, Description
 
     stream = cast("TextIO", _Heedless(sys.stderr))
     console = Console(file=stream, force_terminal=True if mode == "always" else None)
     return Bar(
-        TextColumn("{task.description}", markup=False),
+        Description(markup=False),
         BarColumn(bar_width=24),
         TaskProgressColumn(),
         TimeElapsedColumn(),

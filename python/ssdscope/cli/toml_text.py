@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from ssdscope.shown import shown
+
 
 def to_toml(document: dict[str, Any]) -> str:
     """Write nested dictionaries of numbers, strings, booleans and flat lists as TOML.
@@ -27,4 +29,5 @@ def _write(values: dict[str, Any], path: tuple[str, ...], lines: list[str]) -> N
 
 def _scalar(value: Any) -> str:
     # JSON and TOML agree on these forms of strings, numbers, booleans and flat lists.
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return shown(text).replace("\\x7f", "\\u007f")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from ssdscope.errors import OutputError, UsageError
+from ssdscope.results import reasons
 from ssdscope.results.claims import Claim, claim_of, own_stream
 from ssdscope.results.marks import is_ours, lists
 from ssdscope.results.publishing import Part, publish
@@ -42,9 +43,11 @@ def destination(path: str | Path) -> Path:
         if not place.parent.is_dir():
             raise UsageError(f"cannot write {path}: there is no folder {Path(path).parent}")
         place.exists()
-    except (OSError, RuntimeError) as error:
-        reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
-        raise UsageError(f"cannot write {path}: {reason}") from error
+    except OSError as error:
+        why, hint = reasons.reason(error), reasons.hint(error)
+        raise UsageError(f"cannot write {path}: {why}", hint=hint) from error
+    except (RuntimeError, ValueError) as error:  # links in a circle, or a NUL in the name
+        raise UsageError(f"cannot write {path}: {error}") from error
     return place
 
 
@@ -245,7 +248,4 @@ def creating(path: Path) -> Iterator[IO[str]]:
 
 def unwritable(path: str | Path, error: OSError) -> OutputError:
     """Say that a file cannot be written, and why."""
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    return OutputError(
-        f"cannot write {path}: {reason}", hint="free some space, or name another place"
-    )
+    return OutputError(f"cannot write {path}: {reasons.reason(error)}", hint=reasons.hint(error))

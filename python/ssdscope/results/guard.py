@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from ssdscope.errors import UsageError
+from ssdscope.results import reasons
 from ssdscope.results.claims import Claim
 from ssdscope.results.files import destination, is_special
 from ssdscope.results.marks import is_ours
@@ -232,7 +233,8 @@ def require_folder(path: str) -> None:
         if not folder.is_dir():
             raise UsageError(f"cannot write to {path}: {folder} is not a folder")
     except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror}") from error
+        why, hint = reasons.reason(error), reasons.hint(error)
+        raise UsageError(f"cannot write to {path}: {why}", hint=hint) from error
     _require_room(Place(path), folder / "any")
 
 
@@ -275,6 +277,5 @@ def _require_room(output: Place, place: Path) -> None:
             file.flush()
     except OSError as error:
         raise UsageError(
-            f"cannot write {output}: {os.strerror(error.errno or 0)}",
-            hint="free some space, or name another place",
+            f"cannot write {output}: {reasons.reason(error)}", hint=reasons.hint(error)
         ) from error

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ssdscope.errors import OutputError, UsageError
+from ssdscope.results import reasons
 from ssdscope.results.files import Together, destination
 from ssdscope.results.marks import MADE_BY
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
@@ -85,8 +86,8 @@ class LogWriter:
             self._let_go()
             if not isinstance(error, OSError):
                 raise
-            reason = os.strerror(error.errno) if error.errno else error
-            raise UsageError(f"cannot write the log to {path}: {reason}") from error
+            why, hint = reasons.reason(error), reasons.hint(error)
+            raise UsageError(f"cannot write the log to {path}: {why}", hint=hint) from error
 
     def __enter__(self) -> Self:
         return self
@@ -194,10 +195,9 @@ class LogWriter:
             if self._broken:
                 return
             self._broken = True
-            reason = os.strerror(error.errno) if error.errno else str(error)
             raise OutputError(
-                f"cannot write the log to {self._name}: {reason}",
-                hint="free some space, or log to another disk",
+                f"cannot write the log to {self._name}: {reasons.reason(error)}",
+                hint=reasons.hint(error),
             ) from error
 
 

@@ -24,7 +24,8 @@ def envelope(*, seed: int | None = None) -> dict[str, Any]:
 
 def strict_json(document: Any) -> str:
     """Write a document as strict JSON: what is not a finite number becomes null."""
-    return json.dumps(_finite(document), indent=2, allow_nan=False, default=float)
+    text = json.dumps(_finite(document), indent=2, allow_nan=False, default=float)
+    return text.replace("\x7f", "\\u007f")  # the one control character that JSON leaves as it is
 
 
 def run_record(

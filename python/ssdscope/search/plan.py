@@ -23,7 +23,6 @@
     raw_bytes = "0.05 per 1g"
 """
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,6 +43,7 @@ from ssdscope.targets.opening import (
     read_text,
     resolve_drive,
 )
+from ssdscope.targets.toml_files import parse_toml
 
 TRIALS, AT_ONCE, PART = 60, 4, 0.1
 SAMPLERS = {
@@ -141,10 +141,7 @@ def read_plan(path: str) -> Plan:
     UsageError
         If the file cannot be read.
     """
-    try:
-        document = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+    document = parse_toml(read_text(path), path)
     _require_types(document, path)
     _require_numbers(document, path)
     target = _target(document, path)

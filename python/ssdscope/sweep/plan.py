@@ -36,7 +36,6 @@
 Parts multiply: each row of the list, for one, is run with each target, state and workload.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +43,7 @@ from typing import Any
 from ssdscope.errors import ConfigError, UsageError, nearest
 from ssdscope.sweep.sobol import Sobol, read_sobol
 from ssdscope.targets.opening import canonical_state, drive_keys, read_text
+from ssdscope.targets.toml_files import parse_toml
 from ssdscope.units import parse_sizes
 from ssdscope.workloads.options import standard
 
@@ -134,10 +134,7 @@ def read_plan(path: str) -> Plan:
     UsageError
         If the file cannot be read.
     """
-    try:
-        document = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+    document = parse_toml(read_text(path), path)
     for key, value in document.items():
         if key not in _TYPES:
             raise ConfigError(f"{path}: there is no key {key!r}", hint=nearest(key, _TYPES))

@@ -4,10 +4,10 @@ Such a drive file has no ``[nand]`` and no ``[disk]``, but a line ``target = "ra
 table ``[set]`` of the keys in which the members differ from the presets they are.
 """
 
-import tomllib
 from dataclasses import dataclass
 
 from ssdscope.errors import ConfigError
+from ssdscope.targets.toml_files import parse_toml
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ def read_array(text: str, label: str) -> Array | None:
         If it is of an array, but says anything else.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        document = parse_toml(text, label)
+    except ConfigError:
         return None  # the reader of drive files says where, and why
     if "target" not in document:
         return None

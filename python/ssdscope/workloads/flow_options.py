@@ -6,12 +6,12 @@ table ``[global]`` of a file.
 """
 
 import shlex
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
+from ssdscope.targets.opening import read_text
+from ssdscope.targets.toml_files import parse_toml
 from ssdscope.units import parse_count
 from ssdscope.workloads.flows import Flow, Flows
 from ssdscope.workloads.options import (
@@ -171,12 +171,7 @@ def _different(flows: Sequence[Flow]) -> tuple[Flow, ...]:
 
 
 def _tables(path: str) -> dict[str, dict[str, Any]]:
-    try:
-        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not TOML: {error}") from error
+    document = parse_toml(read_text(path), path)
     for name, table in document.items():
         if not isinstance(table, dict):
             raise UsageError(

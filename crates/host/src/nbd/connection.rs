@@ -54,7 +54,9 @@ pub(crate) struct Connection {
     pub(crate) in_flight: usize,
     /// Whether `unused` may hold whole messages.
     pub(crate) stalled: bool,
-    pub(crate) over: bool,
+    /// Whether nothing more is taken from it: it said so, ended its side, or broke the protocol.
+    /// What it is owed is still sent.
+    pub(crate) leaving: bool,
     /// What the poll watches it for.
     pub(crate) watched: u32,
     answers: VecDeque<Answer>,
@@ -80,7 +82,7 @@ impl Connection {
             writing: None,
             in_flight: 0,
             stalled: false,
-            over: false,
+            leaving: false,
             watched: 0,
             answers: VecDeque::new(),
             reading: None,
@@ -111,6 +113,11 @@ impl Connection {
     /// Whether something waits for room in the socket.
     pub(crate) fn wants_to_send(&self) -> bool {
         self.waiting_bytes() > 0 || self.reading.is_some() || !self.answers.is_empty()
+    }
+
+    /// Whether it has been given all that it will ever be.
+    pub(crate) fn is_done(&self) -> bool {
+        self.leaving && self.in_flight == 0 && !self.wants_to_send()
     }
 
     /// Reads once, behind what is unused. Returns how much of the buffer is filled; `None` if the

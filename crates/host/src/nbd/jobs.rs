@@ -11,6 +11,11 @@ pub(crate) struct Owner {
     pub(crate) client: u64,
 }
 
+impl Owner {
+    /// Nobody: clients are counted from 1.
+    const NOBODY: Self = Self { place: 0, client: 0 };
+}
+
 /// A command that is being served.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
@@ -66,9 +71,10 @@ impl Jobs {
     }
 
     /// The data of a write will not come, nor will anything be made durable for it: it only
-    /// waits for the drive, if the drive is not done.
+    /// waits for the drive, if the drive is not done, and nobody gets a reply.
     pub(crate) fn break_off(&mut self, id: u64) {
         if let Some(job) = self.get(id) {
+            job.owner = Owner::NOBODY;
             job.waits -= job.waits_for_data;
             job.waits_for_data = 0;
             if job.waits == 0 {

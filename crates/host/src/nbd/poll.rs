@@ -30,6 +30,8 @@ pub(crate) struct Ready {
     pub(crate) readable: bool,
     /// Whether there is room.
     pub(crate) writable: bool,
+    /// Whether the other end is closed in both directions, or broken.
+    pub(crate) gone: bool,
 }
 
 impl Poll {
@@ -73,6 +75,7 @@ impl Poll {
                 key: event.u64,
                 readable: flags & (READABLE | over) != 0,
                 writable: flags & (WRITABLE | over) != 0,
+                gone: flags & over != 0,
             }
         }));
         Ok(())

@@ -231,6 +231,10 @@ impl<'a> Server<'a> {
             return Ok(());
         }
         let place = event.key as usize;
+        if event.gone && self.connections[place].as_ref().is_some_and(|each| each.leaving) {
+            self.close(place);
+            return Ok(());
+        }
         if event.readable {
             self.receive(place)?;
         }
@@ -278,7 +282,7 @@ impl<'a> Server<'a> {
     /// Reads what a client has sent, and does as it says.
     fn receive(&mut self, place: usize) -> Result<(), NbdError> {
         let Some(mut connection) = self.connections[place].take() else { return Ok(()) };
-        if connection.stalled || !connection.has_room() {
+        if connection.leaving || connection.stalled || !connection.has_room() {
             self.connections[place] = Some(connection);
             return Ok(());
         }
@@ -288,7 +292,7 @@ impl<'a> Server<'a> {
         let result = self.follow_wall(arrival).map(|()| {
             match received {
                 Some(len) => self.obey(place, &mut connection, &buffer[..len], arrival),
-                None => connection.over = true,
+                None => self.take_no_more(&mut connection),
             };
         });
         self.buffer = buffer;
@@ -330,13 +334,20 @@ impl<'a> Server<'a> {
                 Step::Payload { range, offset_bytes, last } => {
                     self.take_data(connection, &data[range], offset_bytes, last);
                 }
-                Step::Close => {
-                    connection.over = true;
-                    return;
-                }
+                Step::Close => return self.take_no_more(connection),
             }
         }
         connection.unused.extend_from_slice(&input[at..]);
+    }
+
+    /// Takes nothing more from a client, which is still sent what it is owed: all replies but that
+    /// to a write whose data will not come.
+    fn take_no_more(&mut self, connection: &mut Connection) {
+        connection.leaving = true;
+        if let Some(id) = connection.writing.take() {
+            self.jobs.break_off(id);
+            connection.in_flight -= 1;
+        }
     }
 
     /// Hands a command to the drive.
@@ -497,7 +508,7 @@ impl<'a> Server<'a> {
         busy.dedup();
         for &place in &busy {
             let Some(connection) = &mut self.connections[place] else { continue };
-            let gone = connection.send(&self.store).is_err() || connection.over;
+            let gone = connection.send(&self.store).is_err() || connection.is_done();
             Self::count_served(&mut self.statistics, connection);
             if gone {
                 self.close(place);
@@ -533,7 +544,7 @@ impl<'a> Server<'a> {
     /// Watches a client for what it may do now.
     fn watch(&mut self, place: usize) {
         let Some(connection) = &mut self.connections[place] else { return };
-        let read = !connection.stalled && connection.has_room();
+        let read = !connection.leaving && !connection.stalled && connection.has_room();
         let wanted =
             if read { READABLE } else { 0 } | if connection.wants_to_send() { WRITABLE } else { 0 };
         if wanted != connection.watched {

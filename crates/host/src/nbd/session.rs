@@ -63,7 +63,7 @@ pub enum Step {
         /// Whether the write is whole now.
         last: bool,
     },
-    /// The connection is over; what was written should still be sent.
+    /// Nothing more is taken; what is owed should still be sent.
     Close,
 }
 

@@ -91,11 +91,15 @@ impl Copies {
             stopped: AtomicBool::new(false),
         });
         let (sender, arriving) = mpsc::channel();
-        let workers = (0..threads).map(|_| {
+        // Where the system gives fewer threads, fewer do the work; with none, it is done here.
+        let workers = (0..threads).map_while(|_| {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            thread::spawn(move || shared.work(&sender))
+            thread::Builder::new().spawn(move || shared.work(&sender)).ok()
         });
-        let workers = workers.collect();
+        let workers: Vec<_> = workers.collect();
+        if workers.is_empty() {
+            shared.work(&sender);
+        }
         Ok(Self { shared, workers, arriving, early, given: 0 })
     }
 

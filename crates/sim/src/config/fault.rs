@@ -1,7 +1,14 @@
 //! What is wrong with a drive file, in words.
 
 use super::near;
+use ssdscope_io::shown::Shown;
 use std::fmt;
+use std::path::Path;
+
+/// How many faults a message names; the rest are counted.
+const NAMED_MAX: usize = 50;
+/// How much of a key a message repeats.
+const KEY_CHARS: usize = 120;
 
 /// One fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,16 +63,22 @@ impl Faults {
     }
 
     pub(super) fn add_unknown(&mut self, line: Option<usize>, path: &str) {
-        let hint = near::nearest(path).map(|near| format!("did you mean {near}?"));
+        let hint = self.near(near::nearest, path).map(|near| format!("did you mean {near}?"));
         self.unread = true;
         self.add(line, path, "unknown key", hint);
     }
 
     pub(super) fn add_unknown_table(&mut self, line: Option<usize>, path: &str, known: &[&str]) {
-        let near = near::nearest_table(path).map(|near| format!("did you mean [{near}]? "));
+        let near =
+            self.near(near::nearest_table, path).map(|near| format!("did you mean [{near}]? "));
         let all = format!("the tables of a drive file are {}", known.join(", "));
         self.unread = true;
         self.add(line, path, "unknown table", Some(near.unwrap_or_default() + &all));
+    }
+
+    /// What may have been meant, as long as it will be said and is cheap to find.
+    fn near(&self, find: fn(&str) -> Option<&'static str>, path: &str) -> Option<&'static str> {
+        (self.faults.len() < NAMED_MAX && path.len() <= KEY_CHARS).then(|| find(path)).flatten()
     }
 
     pub(super) fn add_unknown_set(&mut self, path: &str) {
@@ -99,10 +112,12 @@ impl Faults {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
 
-    /// One line of text per fault.
+    /// One line of text per fault, and one for those that are too many to name.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.faults.iter().map(|fault| self.line_of(fault)).collect()
+        let more = self.faults.len().saturating_sub(NAMED_MAX);
+        let rest = (more > 0).then(|| format!("{}: and {more} more", self.label));
+        self.faults.iter().take(NAMED_MAX).map(|fault| self.line_of(fault)).chain(rest).collect()
     }
 
     fn line_of(&self, fault: &Fault) -> String {
@@ -111,7 +126,8 @@ impl Faults {
             (false, Some(line)) => format!("{}:{line}", self.label),
             (false, None) => self.label.clone(),
         };
-        let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
+        let cut: String = fault.key.chars().take(KEY_CHARS).collect();
+        let key = if cut.is_empty() { cut } else { format!("{}: ", Shown(Path::new(&cut))) };
         let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         format!("{place}: {key}{}{hint}", fault.message)
     }

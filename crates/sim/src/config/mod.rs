@@ -18,6 +18,7 @@ pub mod keys;
 mod layout;
 mod log_block;
 mod map;
+mod memory;
 mod msr;
 mod nand;
 mod near;
@@ -25,6 +26,7 @@ mod page;
 mod parse;
 mod pslc;
 mod scope;
+mod shape;
 pub mod state;
 mod wear;
 
@@ -41,6 +43,7 @@ pub use msr::MsrConfig;
 pub use nand::{Channel, Nand, Scheduler, Suspend, TypeOrder};
 pub use page::{Allocation, PageConfig, PageFtl};
 pub use pslc::{Overflow, Pslc};
+pub use shape::check_shape;
 pub use state::State;
 pub use wear::Wear;
 

@@ -4,7 +4,9 @@
 use super::Faults;
 use super::keys::{self, Fallback, KEYS, Key, Kind, Scope};
 use super::state::{State, parse_size};
+use ssdscope_io::shown::Shown;
 use std::collections::BTreeMap;
+use std::path::Path;
 use toml_edit::{Document, Item, Table, Value as TomlValue};
 
 /// How much of a line a message repeats.
@@ -36,6 +38,10 @@ pub(super) type Entries = BTreeMap<&'static str, Entry>;
 /// so that the rest can be checked; without values where too much is missing for that.
 pub(super) fn read(text: &str, sets: &[String], faults: &mut Faults) -> Option<Entries> {
     let mut entries = Entries::new();
+    if let Err((line, why)) = super::check_shape(text) {
+        faults.add(Some(line), "", &why, None);
+        return None;
+    }
     match Document::parse(text) {
         Ok(document) => {
             let lines = Lines::new(text);
@@ -44,9 +50,8 @@ pub(super) fn read(text: &str, sets: &[String], faults: &mut Faults) -> Option<E
         Err(error) => {
             let line = error.span().map(|span| Lines::new(text).line(span.start));
             let written = line.and_then(|line| text.lines().nth(line - 1)).map_or("", str::trim);
-            let cut: String =
-                written.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
-            faults.add(line, "", &format!("not TOML: {}: `{cut}`", error.message()), None);
+            let message = format!("not TOML: {}: `{}`", error.message(), quoted(written));
+            faults.add(line, "", &message, None);
             return None;
         }
     }
@@ -55,6 +60,11 @@ pub(super) fn read(text: &str, sets: &[String], faults: &mut Faults) -> Option<E
     }
     let whole = complete(&mut entries, faults);
     (whole && !faults.unread).then_some(entries)
+}
+
+/// The beginning of a text, for a message.
+fn quoted(text: &str) -> String {
+    text.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect()
 }
 
 fn read_table(
@@ -136,7 +146,8 @@ fn apply_set(set: &str, entries: &mut Entries, faults: &mut Faults) {
         return;
     };
     // A bare word is text, and a size may carry a suffix: shells make quoting tedious.
-    let parsed = text.parse::<TomlValue>().unwrap_or_else(|_| TomlValue::from(text));
+    let parsed = super::check_shape(text).ok().and_then(|()| text.parse::<TomlValue>().ok());
+    let parsed = parsed.unwrap_or_else(|| TomlValue::from(text));
     let value = match (key.kind, parse_size(text)) {
         (Kind::Bytes(..), Some(bytes)) => i64::try_from(bytes).map_or(parsed, TomlValue::from),
         _ => parsed,
@@ -154,7 +165,10 @@ fn apply_set(set: &str, entries: &mut Entries, faults: &mut Faults) {
 
 /// Checks one value against its key; the error says what was found instead.
 fn convert(key: &Key, value: &TomlValue) -> Result<Value, String> {
-    let found = || value.to_string().trim().to_owned();
+    let found = || {
+        let cut: String = value.to_string().trim().chars().take(QUOTED_CHARS).collect();
+        Shown(Path::new(&cut)).to_string()
+    };
     match key.kind {
         Kind::Count(low, high) | Kind::Bytes(low, high) => whole(value)
             .filter(|number| (low..=high).contains(number))

@@ -1,12 +1,12 @@
 """Drives put together: md arrays, bcache."""
 
 import math
-import shlex
 
 from ssdscope.advise.facts import MERGE, N90, PAGE_BYTES, RMW, Facts, doublings, up
 from ssdscope.advise.facts import power_of_two as pow2
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, random_writes, size
+from ssdscope.targets.names import shell_word
 
 CHUNK_BYTES = 512 * KIB
 """What mdadm and bcache take themselves, for a chunk and for a bucket."""
@@ -33,7 +33,7 @@ def _mdadm(level: int, least: int, facts: Facts, value: int) -> str:
     others = " ".join(f"/dev/OTHER{number}" for number in range(1, least))
     return (
         f"mdadm --create /dev/md0 --level={level} --raid-devices={least} --chunk={_kib(value)} "
-        f"{shlex.quote(facts.device)} {others}"
+        f"{shell_word(facts.device)} {others}"
     )
 
 
@@ -44,7 +44,7 @@ def _bucket(facts: Facts) -> Worked:
 
 def _bcache(facts: Facts, value: int) -> str:
     block = _kib(pow2(max(facts.unit_bytes if facts.known(RMW) else 0, PAGE_BYTES)))
-    return f"make-bcache -C --bucket {_kib(value)} --block {block} {shlex.quote(facts.device)}"
+    return f"make-bcache -C --bucket {_kib(value)} --block {block} {shell_word(facts.device)}"
 
 
 KNOBS = (

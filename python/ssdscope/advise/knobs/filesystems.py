@@ -1,7 +1,6 @@
 """File systems made for a drive: ext4, XFS, F2FS, Btrfs, ZFS."""
 
 import math
-import shlex
 
 from ssdscope.advise.facts import (
     INTERLEAVE,
@@ -17,6 +16,7 @@ from ssdscope.advise.facts import (
 )
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, Stream, random_writes, size
+from ssdscope.targets.names import shell_word
 
 STRIPE_MAX_BYTES = 128 * MIB
 """ext4's block groups hold so much; a stripe cannot be longer."""
@@ -64,7 +64,7 @@ def _ext4(facts: Facts) -> Worked:
 
 def _mkfs_ext4(facts: Facts, value: int) -> str:
     options = f"stride={_stride(facts)},stripe_width={value // PAGE_BYTES}"
-    return f"mkfs.ext4 -E {options} {shlex.quote(facts.device)}"
+    return f"mkfs.ext4 -E {options} {shell_word(facts.device)}"
 
 
 def _su(facts: Facts) -> int:
@@ -84,9 +84,7 @@ def _mkfs_xfs(facts: Facts, value: int) -> str:
     su = _su(facts)
     log = min(su, 256 * KIB)
     widths = max(1, value // su)
-    return (
-        f"mkfs.xfs -d su={su // KIB}k,sw={widths} -l su={log // KIB}k {shlex.quote(facts.device)}"
-    )
+    return f"mkfs.xfs -d su={su // KIB}k,sw={widths} -l su={log // KIB}k {shell_word(facts.device)}"
 
 
 def _sections(facts: Facts) -> Worked:
@@ -150,7 +148,7 @@ KNOBS = (
         (MERGE,),
         "merge unit over segments of 2 MiB, rounded up",
         _sections,
-        lambda facts, value: f"mkfs.f2fs -s {value} -z 1 {shlex.quote(facts.device)}",
+        lambda facts, value: f"mkfs.f2fs -s {value} -z 1 {shell_word(facts.device)}",
         default=1,
         stream=lambda facts, value: random_writes(
             value * SEGMENT_BYTES, starts_bytes=facts.start_bytes
@@ -163,7 +161,7 @@ KNOBS = (
         (RMW,),
         "RMW unit, at least 16 KiB and at most 64 KiB",
         _nodes,
-        lambda facts, value: f"mkfs.btrfs -n {value // KIB}k {shlex.quote(facts.device)}",
+        lambda facts, value: f"mkfs.btrfs -n {value // KIB}k {shell_word(facts.device)}",
         lambda value: f"{value // KIB}k",
         NODE_BYTES,
         # A change to a node writes it whole, however large it is.
@@ -179,7 +177,7 @@ KNOBS = (
         "log2 of the RMW unit or, if that is larger, of the physical block; at most 16; it cannot "
         "be changed later",
         _ashift,
-        lambda facts, value: f"zpool create -o ashift={value} POOL {shlex.quote(facts.device)}",
+        lambda facts, value: f"zpool create -o ashift={value} POOL {shell_word(facts.device)}",
         default=ASHIFT,
         stream=_records,
         candidates=lambda _facts, formula: range(ASHIFT, max(ASHIFT, formula) + 1),

@@ -1,7 +1,5 @@
 """Attributes of the kernel's queue, and discards."""
 
-import shlex
-
 from ssdscope.advise.facts import (
     INTERLEAVE,
     KNEE,
@@ -19,6 +17,7 @@ from ssdscope.advise.ground import Gain
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, random_reads, sequential_reads, size
 from ssdscope.findings import Detected
+from ssdscope.targets.names import shell_word
 
 READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES = 128 * KIB, 8 * MIB
 LEAST_QUEUE, MOST_QUEUE = 4, 1024
@@ -42,7 +41,7 @@ def _queue(facts: Facts) -> Worked:
 
 def _queue_file(facts: Facts) -> str:
     name = facts.device.removeprefix("/dev/")
-    return shlex.quote(f"/sys/block/{name}/queue/nr_requests")
+    return shell_word(f"/sys/block/{name}/queue/nr_requests")
 
 
 def _least_discard(facts: Facts) -> Worked:
@@ -76,9 +75,7 @@ KNOBS = (
         (N90,),
         "n90 rounded up to whole interleaved units (4 KiB if not known), in 512-byte sectors",
         _read_ahead,
-        lambda facts, value: (
-            f"blockdev --setra {value // SECTOR_BYTES} {shlex.quote(facts.device)}"
-        ),
+        lambda facts, value: f"blockdev --setra {value // SECTOR_BYTES} {shell_word(facts.device)}",
         lambda value: str(value // SECTOR_BYTES),
         READ_AHEAD_BYTES,
         lambda _facts, value: sequential_reads(value),

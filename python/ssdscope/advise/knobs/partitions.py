@@ -1,11 +1,11 @@
 """Where partitions and volumes begin: sfdisk, LVM, dm-crypt."""
 
 import math
-import shlex
 
 from ssdscope.advise.facts import MERGE, PHASE, RMW, SECTOR_BYTES, Facts
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, Stream, random_writes, size
+from ssdscope.targets.names import shell_word
 
 LARGEST_BLOCK_BYTES = 64 * MIB
 """Partitions that begin at multiples of larger blocks would waste more than they gain."""
@@ -39,8 +39,8 @@ def _starts(facts: Facts, _formula: int) -> list[int]:
 
 
 def _sfdisk(facts: Facts, value: int) -> str:
-    line = shlex.quote(f"start={value // SECTOR_BYTES}")
-    return f"echo {line} | sfdisk --label gpt {shlex.quote(facts.device)}"
+    line = shell_word(f"start={value // SECTOR_BYTES}")
+    return f"echo {line} | sfdisk --label gpt {shell_word(facts.device)}"
 
 
 def _chunk(facts: Facts) -> Worked:
@@ -79,7 +79,7 @@ KNOBS = (
         "as a partition's start",
         start,
         lambda facts, value: (
-            f"pvcreate --dataalignment {value // SECTOR_BYTES}s {shlex.quote(facts.device)}"
+            f"pvcreate --dataalignment {value // SECTOR_BYTES}s {shell_word(facts.device)}"
         ),
         lambda value: f"{value // SECTOR_BYTES}s",
         MIB,
@@ -106,7 +106,7 @@ KNOBS = (
         "4096 if the RMW unit is 4 KiB or more",
         _sector,
         lambda facts, value: (
-            f"cryptsetup luksFormat --sector-size {value} {shlex.quote(facts.device)}"
+            f"cryptsetup luksFormat --sector-size {value} {shell_word(facts.device)}"
         ),
         default=512,
         no_stream="encrypted on the host",

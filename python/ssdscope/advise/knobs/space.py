@@ -1,12 +1,12 @@
 """Room on the drive: spare area, loads in bulk, and how logs are committed."""
 
 import math
-import shlex
 
 from ssdscope import stats
 from ssdscope.advise.facts import PSLC, RMW, SECTOR_BYTES, SPARE, TRIM, Facts, up
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, Stream, load, sequential_writes, settled_writes, size
+from ssdscope.targets.names import shell_word
 
 WRITE_AMPLIFICATION = 2.5
 """What uniform random writes may cost at most: with 28 % of spare space (PROBING 3.2)."""
@@ -28,9 +28,9 @@ def _left_free(facts: Facts) -> Worked:
 
 
 def _partition(facts: Facts, value: int) -> str:
-    device = shlex.quote(facts.device)
+    device = shell_word(facts.device)
     used = facts.capacity_bytes * (SHARE - value) // SHARE // MIB * MIB - 2 * MIB
-    line = shlex.quote(f"start=2048, size={used // SECTOR_BYTES}")
+    line = shell_word(f"start=2048, size={used // SECTOR_BYTES}")
     return f"blkdiscard {device} && echo {line} | sfdisk --label gpt {device}"
 
 

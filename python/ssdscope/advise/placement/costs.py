@@ -1,6 +1,5 @@
 """The file of costs: what each drive costs, holds and endures, and how many there are."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from ssdscope.advise.placement.tables import parsed, require_known
 from ssdscope.errors import ConfigError, UsageError, nearest
 from ssdscope.models.fitted import FittedModel
 from ssdscope.targets.opening import read_text
+from ssdscope.targets.toml_files import parse_toml
 from ssdscope.units import parse_size
 
 KEYS = ("target", "price", "count", "capacity", "endurance", "model")
@@ -62,10 +62,7 @@ def read_costs(path: str) -> list[Cost]:
     ConfigError
         If it is none; the message has the table and the key.
     """
-    try:
-        document = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}", hint=HINT) from error
+    document = parse_toml(read_text(path), path, HINT)
     tables = document.get("drive")
     if not isinstance(tables, list) or not tables or document.keys() != {"drive"}:
         raise ConfigError(f"{path} is no cost file", hint=HINT)

@@ -1,7 +1,6 @@
 """Workloads as people write them: lists in TOML or JSON, fio's options in a word, traces."""
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from ssdscope.errors import ConfigError, UsageError, nearest
 from ssdscope.models import asking
 from ssdscope.targets.opening import read_text
 from ssdscope.targets.sources import require_file
+from ssdscope.targets.toml_files import parse_toml
 from ssdscope.targets.traces import TraceOptions, read_trace
 from ssdscope.units import parse_duration, parse_size
 from ssdscope.workloads.grid import COLUMNS, Vector
@@ -127,10 +127,11 @@ def _tables(path: str) -> list[dict[str, Any]]:
     """
     text = read_text(path)
     try:
-        document = json.loads(text) if path.endswith(".json") else tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # both parsers' errors are values that are wrong
-        kind = "JSON" if path.endswith(".json") else "TOML"
-        raise ConfigError(f"{path}: not {kind}: {error}", hint=HINT) from error
+        document = json.loads(text) if path.endswith(".json") else parse_toml(text, path, HINT)
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply", hint=HINT) from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: not JSON: {error}", hint=HINT) from error
     tables = document.get("workload") if isinstance(document, dict) else document
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
         raise ConfigError(f"{path} is no list of workloads", hint=HINT)
