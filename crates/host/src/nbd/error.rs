@@ -131,7 +131,6 @@ impl NbdError {
             Self::Os { .. }
                 | Self::System { .. }
                 | Self::Device(_)
-                | Self::Locked(_)
                 | Self::Unreachable { .. }
                 | Self::Protocol { .. }
         )
@@ -156,5 +155,19 @@ impl NbdError {
             Self::NoExport { .. } => "nbdinfo --list shows the names of a server's exports".into(),
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Refusals before anything was done are the caller's to mend, whoever holds the thing.
+    #[test]
+    fn what_another_process_holds_is_a_refusal() {
+        assert!(NbdError::Locked("x.img".into()).is_usage());
+        assert!(NbdError::SocketInUse("x.sock".into()).is_usage());
+        let source = io::Error::from_raw_os_error(5);
+        assert!(!NbdError::System { action: "wait", source }.is_usage());
     }
 }
