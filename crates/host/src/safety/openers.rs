@@ -8,6 +8,7 @@ use super::refusal::Refusal;
 use super::stack::Stack;
 use crate::sys;
 use crate::sysfs::device_numbers;
+use ssdscope_io::shown::Shown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::os::fd::AsRawFd;
@@ -244,7 +245,10 @@ fn other_processes(processes: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
 
 fn described(process: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{process}/comm"));
-    let name = name.map_or_else(|_| NAMELESS.to_owned(), |name| format!("({})", name.trim()));
+    let name = name.map_or_else(
+        |_| NAMELESS.to_owned(),
+        |name| format!("({})", Shown(Path::new(name.trim()))),
+    );
     format!("process {process} {name}")
 }
 
