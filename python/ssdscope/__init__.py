@@ -15,7 +15,7 @@ What the command line does, as functions (docs/library.md shows them at work):
 
 The package, from the bottom up; each line may import only what stands above it here:
 
-`errors`, `units`, `seeds`
+`errors`, `units`, `seeds`, `shown`
     The errors meant for people, how they write sizes and times, and named random numbers.
 `targets`
     ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  a `Device`.
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         results,
         search,
         seeds,
+        shown,
         stats,
         studies,
         sweep,
@@ -105,6 +106,7 @@ __all__ = [
     "run_sweep",
     "search",
     "seeds",
+    "shown",
     "stats",
     "studies",
     "sweep",

@@ -14,8 +14,7 @@ from ssdscope.errors import UsageError
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.results.files import write_bytes
-from ssdscope.results.marks import MADE_BY
+from ssdscope.results.files import write_archive
 from ssdscope.targets.records import CacheInfo, DeviceInfo
 
 if TYPE_CHECKING:
@@ -104,9 +103,7 @@ class Record:
             arrays += [_small(getattr(series, name)) for name in _COLUMNS]
         packed = io.BytesIO()
         np.savez_compressed(packed, *arrays)
-        with zipfile.ZipFile(packed, "a") as archive:
-            archive.comment = MADE_BY.encode()
-        write_bytes(path, packed.getvalue())
+        write_archive(path, packed.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> Record:

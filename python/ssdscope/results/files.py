@@ -9,6 +9,7 @@ leads to what it names. What may be replaced at all says `results.guard`.
 import contextlib
 import io
 import os
+import zipfile
 from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import IO
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.results import reasons
 from ssdscope.results.claims import Claim, claim_of, own_stream
-from ssdscope.results.marks import is_ours, lists
+from ssdscope.results.marks import MADE_BY, is_ours, lists
 from ssdscope.results.publishing import Part, publish
 from ssdscope.targets.names import printable
 
@@ -65,6 +66,14 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file, at once where that is possible, as `whole_file` does."""
     with whole_file(path) as file:
         file.write(content)
+
+
+def write_archive(path: str | Path, content: bytes) -> None:
+    """Write a zip archive, with our mark as its comment."""
+    marked = io.BytesIO(content)
+    with zipfile.ZipFile(marked, "a") as archive:
+        archive.comment = MADE_BY.encode()
+    write_bytes(path, marked.getvalue())
 
 
 @contextlib.contextmanager

@@ -312,6 +312,11 @@ class Log:
         """Place of each request's flow in the plan, uint16; None where there is one at most."""
         return self.columns.get("flow")
 
+    @property
+    def flushes(self) -> int:
+        """How many of the requests are flushes."""
+        return int((self.op == OP_FLUSH).sum())
+
     @cached_property
     def latency_ns(self) -> npt.NDArray[np.int64]:
         """Completion minus submission, int64."""

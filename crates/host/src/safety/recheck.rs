@@ -78,6 +78,7 @@ impl Recheck {
 
     /// Hears that somebody opened the target: the next write asks.
     pub(crate) fn doubt(&mut self) {
+        self.wait(); // who is asked right now may have looked before
         (self.answered, self.active) = (None, Nanos::ZERO);
     }
 
@@ -273,6 +274,27 @@ mod tests {
         came.store(1, Ordering::SeqCst);
         recheck.pause(Nanos(101 * SECOND));
         assert!(recheck.pending.is_some());
+        recheck.check(Nanos(101 * SECOND + SECOND / 5)).unwrap_err();
+    }
+
+    /// Who comes while an answer is under way was perhaps not seen: that answer counts for nothing.
+    #[test]
+    fn a_visit_outdates_an_answer_that_is_under_way() {
+        let came = Arc::new(AtomicU32::new(0));
+        let known = Arc::clone(&came);
+        let ask = move |_: &File, moment| {
+            let seen = known.load(Ordering::SeqCst);
+            if moment == Moment::Pause {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            if seen == 1 { Err(Refusal::NotAlone) } else { Ok(()) }
+        };
+        let mut recheck = Recheck::new(any_file(), Arc::new(ask), Moment::Phase);
+        recheck.check(Nanos(100 * SECOND)).unwrap();
+        recheck.pause(Nanos(101 * SECOND));
+        std::thread::sleep(Duration::from_millis(10));
+        came.store(1, Ordering::SeqCst);
+        recheck.doubt();
         recheck.check(Nanos(101 * SECOND + SECOND / 5)).unwrap_err();
     }
 

@@ -52,8 +52,7 @@ def refuse_split(log: Log) -> None:
     moved = np.isin(log.op, (OP_READ, OP_WRITE)) & (log.error == 0)
     if log.quiet is None or not moved.any():
         return
-    flushes = int(np.count_nonzero(log.op == OP_FLUSH))
-    if split := log.quiet.split(int(moved.sum()), int(log.bytes[moved].sum()), flushes):
+    if split := log.quiet.split(int(moved.sum()), int(log.bytes[moved].sum()), log.flushes):
         raise Stopped(Reason.REQUEST_SPLIT, split)
 
 
