@@ -263,6 +263,13 @@ impl Watch {
         Self { before: Reading::take(stat.as_deref()), stat, watcher }
     }
 
+    /// Takes the first reading anew: what was until now does not count.
+    pub fn restart(&mut self) {
+        self.watcher.count();
+        self.watcher = Watcher::start();
+        self.before = Reading::take(self.stat.as_deref());
+    }
+
     /// Takes the last reading.
     #[must_use]
     pub fn end(mut self) -> Quiet {

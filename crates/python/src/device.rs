@@ -137,10 +137,10 @@ impl PyDevice {
         chunk: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let workload = Workload::from_json(workload_json).or_py()?;
-        let mut observer = PyObserver::new(progress, chunk);
-        let watch = self.watch(py)?;
+        let mut observer = PyObserver::new(progress, chunk).watching(self.watch(py)?);
         let summary =
             self.with(py, |device| driver::run_workload(device, &workload, &mut observer))?;
+        let watch = observer.take_watch();
         observer.into_result(py)?;
         with_quiet(&json(&summary.or_py()?)?, watch)
     }
@@ -154,9 +154,9 @@ impl PyDevice {
         chunk: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let flows = Flows::from_json(flows_json).or_py()?;
-        let mut observer = PyObserver::new(progress, chunk);
-        let watch = self.watch(py)?;
+        let mut observer = PyObserver::new(progress, chunk).watching(self.watch(py)?);
         let summary = self.with(py, |device| driver::run_flows(device, &flows, &mut observer))?;
+        let watch = observer.take_watch();
         observer.into_result(py)?;
         with_quiet(&json(&summary.or_py()?)?, watch)
     }
@@ -183,14 +183,14 @@ impl PyDevice {
             pauses_ns: pauses_ns.as_ref().map(|pauses| pauses.as_slice()).transpose()?,
         };
         let think = Nanos(thinktime_ns);
-        let observer = PyObserver::new(progress, None);
-        let watch = self.watch(py)?;
-        let (summary, observer, log) = self.with(py, |device| {
+        let observer = PyObserver::new(progress, None).watching(self.watch(py)?);
+        let (summary, mut observer, log) = self.with(py, |device| {
             let log = LogChunk::new(device.info().attribution);
             let mut keeper = KeepingObserver { observer, log };
             let summary = driver::run_list(device, &list, iodepth, think, &mut keeper);
             (summary, keeper.observer, keeper.log)
         })?;
+        let watch = observer.take_watch();
         observer.into_result(py)?;
         Ok((summary.or_py()?.interrupted, quiet(watch)?, log_dict(py, log)?))
     }
@@ -237,9 +237,9 @@ impl PyDevice {
         chunk: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let options = Options::from_json(options_json)?;
-        let mut observer = PyObserver::new(progress, chunk);
-        let watch = self.watch(py)?;
+        let mut observer = PyObserver::new(progress, chunk).watching(self.watch(py)?);
         let summary = self.with(py, |device| replay(device, &path, &options, &mut observer))?;
+        let watch = observer.take_watch();
         observer.into_result(py)?;
         with_quiet(&summary?, watch)
     }

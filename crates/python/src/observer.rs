@@ -4,6 +4,7 @@ use crate::columns::log_dict;
 use crate::error::json;
 use crate::signals::Signals;
 use pyo3::prelude::*;
+use ssdscope_host::quiet::Watch;
 use ssdscope_io::driver::{Progress, RunObserver};
 use ssdscope_io::log::LogChunk;
 use std::ops::ControlFlow;
@@ -18,12 +19,24 @@ pub struct PyObserver {
     chunk: Option<Py<PyAny>>,
     next_progress: Instant,
     signals: Signals,
+    /// Of the machine, where it matters to what is measured.
+    watch: Option<Watch>,
 }
 
 impl PyObserver {
     pub fn new(progress: Option<Py<PyAny>>, chunk: Option<Py<PyAny>>) -> Self {
         let next_progress = Instant::now() + PROGRESS_PERIOD;
-        Self { progress, chunk, next_progress, signals: Signals::new() }
+        Self { progress, chunk, next_progress, signals: Signals::new(), watch: None }
+    }
+
+    /// The same, which watches the machine meanwhile.
+    pub fn watching(self, watch: Option<Watch>) -> Self {
+        Self { watch, ..self }
+    }
+
+    /// The watch, which ends the watching here.
+    pub fn take_watch(&mut self) -> Option<Watch> {
+        self.watch.take()
     }
 
     /// Whether to go on with what comes before a run: a trace is read before it is replayed.
@@ -62,6 +75,12 @@ impl RunObserver for PyObserver {
         self.flow()
     }
 
+    fn begins(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.restart();
+        }
+    }
+
     fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         if let Some(callback) = &self.chunk {
             let result = Python::attach(|py| {
@@ -87,6 +106,10 @@ pub struct KeepingObserver {
 impl RunObserver for KeepingObserver {
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         self.observer.progress(progress)
+    }
+
+    fn begins(&mut self) {
+        self.observer.begins();
     }
 
     fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {

@@ -33,7 +33,9 @@ pub fn expect_writes(
         let progress = Progress { fraction: Some(fraction), looking: true, ..Progress::NONE };
         observer.progress(&progress) == ControlFlow::Continue(())
     };
-    Ok(device.expect_writes(&spans(), &mut go_on)?)
+    let goes_on = device.expect_writes(&spans(), &mut go_on)?;
+    observer.begins();
+    Ok(goes_on)
 }
 
 /// The bytes that some requests lose.

@@ -92,6 +92,9 @@ pub trait RunObserver {
         ControlFlow::Continue(())
     }
 
+    /// The time that counts begins only now: what lies where it will write has been looked at.
+    fn begins(&mut self) {}
+
     /// Takes rows of the log, at most [`CHUNK_ROWS`](crate::log::CHUNK_ROWS) at a time.
     /// `Break` cancels, as above.
     fn chunk(&mut self, _chunk: LogChunk) -> ControlFlow<()> {

@@ -102,6 +102,24 @@ fn members_of_an_array_hear_of_their_parts() {
 }
 
 #[test]
+fn whoever_watches_hears_when_the_time_begins_that_counts() {
+    #[derive(Default)]
+    struct Hears(Vec<&'static str>);
+    impl RunObserver for Hears {
+        fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+            self.0.push(if progress.looking { "looks" } else { "runs" });
+            ControlFlow::Continue(())
+        }
+        fn begins(&mut self) {
+            self.0.push("begins");
+        }
+    }
+    let mut heard = Hears::default();
+    run_workload(&mut listening(), &workload(Pattern::RandWrite, 200), &mut heard).unwrap();
+    assert_eq!(heard.0[..3], ["looks", "begins", "runs"]);
+}
+
+#[test]
 fn who_calls_off_the_looking_gets_an_empty_result() {
     struct CallsOff;
     impl RunObserver for CallsOff {
