@@ -115,13 +115,10 @@ pub(crate) fn open_target(
             (open(0).map_err(refused)?, SECTOR_BYTES, Some(reason.to_owned()))
         }
     };
-    if !is_block {
-        locks::let_block(&file).map_err(|error| HostError::os(path, "set it up", error))?;
-    }
     let size_bytes = if is_block {
         sys::block_size_bytes(&file)
     } else {
-        file.metadata().map(|stat| stat.size())
+        locks::let_block(&file).and_then(|()| file.metadata()).map(|stat| stat.size())
     }
     .map_err(|error| HostError::os(path, "read its size", error))?;
     let file_system = if is_block { FileSystem::default() } else { sys::file_system(&file) };

@@ -1,15 +1,16 @@
 //! Whether a regular file may be written: asked in this order, of the open file.
 //!
 //! 1. the token: `FILE:` and its name, as the kernel has it;
-//! 2. no loop device is made of it ([`super::stack`]);
-//! 3. nobody locks it (POSIX, OFD, flock); we do from then on;
-//! 4. nobody has it open or mapped ([`super::openers`]), as far as this user may look, and the
-//!    kernel grants a lease, which it does only if nobody has: in whatever namespace, and of
-//!    whatever kind (a loop device, a descriptor under way between processes);
-//! 5. what is stored or sampled of it is zero or ours ([`super::contents`]), or the user gives it up, or it
-//!    is kept.
+//! 2. nobody locks it by `flock`; we do from then on;
+//! 3. no loop device is made of it ([`super::stack`]);
+//! 4. nobody has it open or mapped ([`super::openers`]), as far as this user may look, and nobody
+//!    locks it otherwise (POSIX, OFD);
+//! 5. the kernel grants a lease, which it does only if nobody has the file open: in whatever
+//!    namespace, and of whatever kind (a loop device, a descriptor under way between processes);
+//! 6. what is stored or sampled of it is zero or ours ([`super::contents`]), or the user gives it
+//!    up, or it is kept.
 //!
-//! 2 to 4 are asked again while it is written ([`super::recheck`]). Data that the sample misses
+//! 3 to 5 are asked again while it is written ([`super::recheck`]). Data that the sample misses
 //! are met before they are overwritten ([`crate::vetted`]).
 
 use super::recheck::Moment;
@@ -45,7 +46,7 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     let readers = if consent.preserve_content { Readers::Stay } else { Readers::Count };
     // The lock comes first: of two runs that begin together one is refused, and not both.
     if !openers::lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
-        return Err(refused(locked(&opened.file)));
+        return Err(refused(openers::locked(&opened.file)));
     }
     let note = check_users(&opened.file, readers, true).map_err(refused)?;
     let window = 0..opened.capacity_bytes();
@@ -109,7 +110,7 @@ pub(crate) fn check_users(
     }
     openers::check(|| openers::of_file(file, readers == Readers::Stay))?;
     if locks::holder(file).map_err(unreadable)?.is_some() {
-        return Err(locked(file));
+        return Err(openers::locked(file));
     }
     let is_known = openers::is_open_twice(file)
         || (readers == Readers::Stay && !openers::of_file(file, false).is_empty());
@@ -134,9 +135,4 @@ pub(crate) fn check_users(
                 .to_owned(),
         )),
     }
-}
-
-fn locked(file: &File) -> Refusal {
-    let lockers = openers::lockers(file);
-    Refusal::Locked(if lockers.is_empty() { vec!["another process".to_owned()] } else { lockers })
 }

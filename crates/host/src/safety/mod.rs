@@ -79,7 +79,7 @@ pub(crate) fn admit(pinned: &Pinned, consent: &Consent<'_>) -> Result<Admitted, 
     limits::check_health(&Health::of(&opened.file, &block)).map_err(refused)?;
     let locked = openers::lock(&opened.file);
     if !locked.map_err(|error| HostError::os(path, "lock it", error))? {
-        return Err(refused(Refusal::Locked(vec!["another process".to_owned()])));
+        return Err(refused(openers::locked(&opened.file)));
     }
     let block_bytes = opened.logical_block_bytes;
     let vetted = loses.then(|| Vetted::new(window.clone(), block_bytes, true));

@@ -104,9 +104,15 @@ pub(super) fn lock(file: &File) -> std::io::Result<bool> {
         .unwrap_or(Ok(false))
 }
 
+/// Says who locks a file, as far as the kernel tells.
+pub(super) fn locked(file: &File) -> Refusal {
+    let lockers = lockers(file);
+    Refusal::Locked(if lockers.is_empty() { vec!["another process".to_owned()] } else { lockers })
+}
+
 /// Who locks a file by the kernel's table, which holds leases, too, and hides the processes of
 /// other namespaces.
-pub(crate) fn lockers(file: &File) -> Vec<String> {
+fn lockers(file: &File) -> Vec<String> {
     let Ok(identity) = FileIdentity::of(file) else { return Vec::new() };
     let table = fs::read_to_string("/proc/locks").unwrap_or_default();
     let own = std::process::id();
