@@ -5,15 +5,13 @@ database was ever written. The token is that of the scratch file, and the leave 
 given: for the scratch file, and for nothing else.
 """
 
-import argparse
 import hashlib
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.races.trying import Tally, race
+from tests.races.trying import Tally, by_hand, race
 
 MIB = 2**20
 
@@ -79,18 +77,5 @@ def the_files(folder: Path, seconds: float) -> Tally:
 WAYS = {"last part": last_part, "middle part": middle_part, "the files": the_files}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=30, help="how long each of three ways")
-    asked = parser.parse_args()
-    wrong = 0
-    for name, way in WAYS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            tally = way(Path(folder), asked.seconds)
-        print(f"{name} flips", *tally.lines(), sep="\n", flush=True)
-        wrong += tally.wrong
-    return int(wrong > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_hand(__doc__, WAYS, "flips"))

@@ -4,17 +4,15 @@
 anything was ever written to the mounted device, as the kernel counts. Needs root.
 """
 
-import argparse
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.races.trying import Tally, race
+from tests.races.trying import Tally, by_hand, race
 
 MIB = 2**20
 
@@ -98,18 +96,5 @@ WAYS: dict[str, Callable[[Path, float], Tally]] = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=30, help="how long each of two ways")
-    asked = parser.parse_args()
-    wrong = 0
-    for name, way in WAYS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            tally = way(Path(folder), asked.seconds)
-        print(f"{name} to a mounted ext4", *tally.lines(), sep="\n", flush=True)
-        wrong += tally.wrong
-    return int(wrong > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_hand(__doc__, WAYS, "to a mounted ext4"))

@@ -1,13 +1,15 @@
 """Tries the command line again and again while a name flips, and counts what came of it."""
 
+import argparse
 import contextlib
 import io
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,3 +88,19 @@ def race(
             tally.wrong += not is_whole()
     assert tally.flips >= flips_min, f"{tally.flips} flips only"
     return tally
+
+
+def by_hand(
+    about: str | None, ways: Mapping[str, Callable[[Path, float], Tally]], says: str
+) -> int:
+    """Race in each way, as asked on the command line, and print what came of it; 1 if one lost."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--seconds", type=float, default=30, help="how long each way")
+    asked = parser.parse_args()
+    wrong = 0
+    for name, way in ways.items():
+        with tempfile.TemporaryDirectory() as folder:
+            tally = way(Path(folder), asked.seconds)
+        print(f"{name} {says}", *tally.lines(), sep="\n", flush=True)
+        wrong += tally.wrong
+    return int(wrong > 0)
