@@ -263,9 +263,8 @@ impl HostFile {
         }
         if matches!(request.op, Op::Write | Op::Discard | Op::WriteZeroes) {
             self.pass(&request).inspect_err(|error| self.broken = Some(error.clone()))?;
-        } else if self.guard.is_some() {
-            let now = self.now();
-            self.guard.iter_mut().for_each(|guard| guard.touch(now));
+        } else if let Some(guard) = &mut self.guard {
+            guard.touch(sys::monotonic_now());
         }
         let offset_bytes = request.lba.byte_offset().0;
         if matches!(request.op, Op::Discard | Op::WriteZeroes) {
@@ -524,9 +523,8 @@ impl Device for HostFile {
             return self.issue_waiting();
         }
         if self.in_flight() == 0 {
-            let now = self.now();
             if let Some(guard) = &mut self.guard {
-                guard.pause(now);
+                guard.pause(sys::monotonic_now());
             }
             if to != Nanos::MAX {
                 sys::sharpen_timers();

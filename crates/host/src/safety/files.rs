@@ -112,15 +112,14 @@ pub(crate) fn check_users(
     if locks::holder(file).map_err(unreadable)?.is_some() {
         return Err(openers::locked(file));
     }
-    let is_known = openers::is_open_twice(file)
-        || (readers == Readers::Stay && !openers::of_file(file, false).is_empty());
-    let alone = || match locks::alone(file) {
+    let is_read = || !openers::of_file(file, false).is_empty();
+    let is_known = openers::is_open_twice(file) || (readers == Readers::Stay && is_read());
+    let attempt = || match locks::alone(file) {
         Alone::No => None,
         answer => Some(answer),
     };
     let alone = if asks_lease && !is_known {
-        openers::after_the_dead(alone, || !openers::of_file(file, false).is_empty())
-            .unwrap_or(Alone::No)
+        openers::after_the_dead(attempt, is_read).unwrap_or(Alone::No)
     } else {
         Alone::Unknown
     };
