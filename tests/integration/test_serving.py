@@ -176,7 +176,7 @@ def test_a_live_server_keeps_its_socket(serve: Serve, cli, tmp_path: Path) -> No
         ((DRIVE, "--socket", "s", "--slow-down", "0"), "not a slow-down"),
         ((DRIVE, "--socket", "s", "--slow-down", "nan"), "not a slow-down"),
         ((DRIVE, "--socket", "s", "--memory", "much"), "much"),
-        ((DRIVE, "--socket", "x" * 200), "107 bytes"),
+        ((DRIVE, "--socket", "x" * 200), "99 bytes"),
         ((DRIVE, "--socket", "s", "--backing", "small.img"), "the drive has"),
         ((DRIVE, "--socket", "s", "--backing", "."), "not a regular file"),
         (("small.img", "--socket", "s", "--backing", "other.img"), "has its data itself"),

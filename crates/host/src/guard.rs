@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How often it is asked who opened the target, while writing goes on.
+/// How often it is asked who opened the target, while a run writes. Before each request of a client
+/// it is asked anew, as the client may know what another program has just written.
 const VISITS_EVERY: Nanos = Nanos(1_000_000);
 
 /// What a guard is made from, as often as somebody gets at the target's data.
@@ -37,6 +38,7 @@ pub(crate) struct Guard {
     vetted: Option<Vetted>,
     /// `None` where the kernel does not tell.
     visitors: Option<Visitors>,
+    visits_every: Nanos,
     visits_asked: Nanos,
     written_bytes: u64,
 }
@@ -50,6 +52,7 @@ impl GuardPlan {
                 .asked_at(sys::monotonic_now()),
             vetted: self.vetted.clone(),
             visitors: Visitors::of(&file).ok(),
+            visits_every: if phase == Moment::Served { Nanos::ZERO } else { VISITS_EVERY },
             visits_asked: Nanos::ZERO,
             written_bytes: 0,
             file,
@@ -108,7 +111,7 @@ impl Guard {
     /// # Errors
     /// Why the target may not be written any more, or what would be lost.
     pub(crate) fn pass(&mut self, now: Nanos, span: &Range<u64>) -> Result<(), DeviceError> {
-        if now.saturating_sub(self.visits_asked) > VISITS_EVERY {
+        if now.saturating_sub(self.visits_asked) >= self.visits_every {
             self.visits_asked = now;
             self.hear_of_visits();
         }

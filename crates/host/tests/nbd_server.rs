@@ -227,6 +227,33 @@ fn only_the_owner_may_connect_and_the_socket_goes_with_the_server() {
     assert!(NamedSocket::bind(Path::new(&"x".repeat(200))).is_err());
 }
 
+/// Connects as soon as the file is there.
+fn connect_at_sight(path: &Path, looking: &AtomicBool) -> std::io::Result<UnixStream> {
+    let begun = Instant::now();
+    looking.store(true, Ordering::Release);
+    while !path.exists() && begun.elapsed() < Duration::from_secs(10) {}
+    UnixStream::connect(path)
+}
+
+#[test]
+fn who_sees_the_socket_can_connect() {
+    let folder = socket_path();
+    std::fs::create_dir(&folder).unwrap();
+    let path = folder.join("socket");
+    for round in 0..10_000 {
+        let looking = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let client = scope.spawn(|| connect_at_sight(&path, &looking));
+            while !looking.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+            let _socket = NamedSocket::bind(&path).unwrap();
+            client.join().unwrap().unwrap_or_else(|error| panic!("round {round}: {error}"));
+        });
+    }
+    std::fs::remove_dir(&folder).expect("nothing is left beside it");
+}
+
 #[test]
 fn replies_overtake_each_other_and_none_is_early() {
     // Sector 0 takes 30 ms of the drive's time, all others 1 ms; the slow-down doubles it.

@@ -16,7 +16,7 @@ pub enum NbdError {
     #[error("{}: another server listens there", Shown(.0))]
     SocketInUse(PathBuf),
     /// The name is too long for the kernel.
-    #[error("{}: the name of a socket has at most 107 bytes", Shown(.0))]
+    #[error("{}: the name of a socket has at most 99 bytes", Shown(.0))]
     SocketPath(PathBuf),
     /// The port cannot be had.
     #[error("port {port} of 127.0.0.1: {reason}")]

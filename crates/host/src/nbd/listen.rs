@@ -10,6 +10,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::process;
+
+/// The longest name of a socket: the kernel's 107 bytes less a dot and the 7 digits of a process.
+const NAME_BYTES: usize = 99;
 
 /// A Unix socket with a name, which goes when this does.
 #[derive(Debug)]
@@ -38,16 +42,31 @@ impl NamedSocket {
                 _ => return Err(NbdError::SocketInUse(path.to_owned())),
             }
         }
-        let listener =
-            poll::listen_privately(path).map_err(|error| match error.raw_os_error() {
-                Some(libc::ENAMETOOLONG) => NbdError::SocketPath(path.to_owned()),
-                Some(libc::EADDRINUSE) => NbdError::SocketInUse(path.to_owned()),
-                _ => NbdError::os(path, "listen there", error),
-            })?;
+        let listener = listen_then_name(path).map_err(|error| match error.raw_os_error() {
+            Some(libc::ENAMETOOLONG) => NbdError::SocketPath(path.to_owned()),
+            Some(libc::EADDRINUSE | libc::EEXIST) => NbdError::SocketInUse(path.to_owned()),
+            _ => NbdError::os(path, "listen there", error),
+        })?;
         let stat = fs::symlink_metadata(path).map_err(os("describe it"))?;
         let identity = (stat.dev(), stat.ino());
         Ok(Self { listener, path: path.to_owned(), identity })
     }
+}
+
+/// Listens under another name beside `path`, then gives it that of `path`, if that is free.
+///
+/// `bind` makes the file before `listen` lets clients in. Who waits for the file and then connects
+/// would be refused in between; so it appears when somebody answers there.
+fn listen_then_name(path: &Path) -> io::Result<UnixListener> {
+    if path.as_os_str().len() > NAME_BYTES {
+        return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", process::id()));
+    let listener = poll::listen_privately(Path::new(&beside))?;
+    let named = fs::hard_link(&beside, path);
+    fs::remove_file(&beside)?;
+    named.map(|()| listener)
 }
 
 impl Drop for NamedSocket {
