@@ -59,8 +59,10 @@ class Device:
         return int(Path(f"/sys/class/block/{self.name}/size").read_text()) * 512
 
     def queue(self, attribute: str) -> str:
-        """Read an attribute of its queue."""
-        return Path(f"/sys/class/block/{self.name}/queue/{attribute}").read_text().strip()
+        """Read an attribute of its queue; a partition has that of its disk."""
+        described = Path(f"/sys/class/block/{self.name}").resolve()
+        owner = described if (described / "queue").exists() else described.parent
+        return (owner / "queue" / attribute).read_text().strip()
 
     def digest(self, without: tuple[int, int] | None = None) -> str:
         """Hash what must not change: all, or all but a window (start and length).

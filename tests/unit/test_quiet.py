@@ -116,6 +116,15 @@ def test_a_flush_is_no_split_request() -> None:
     # A drive without a cache gets no flushes, and none are counted.
     through = replace(STILL, disk=DiskCounts(0, 200, 0, 0, 409_600, 0))
     assert "2.00 requests of each" in through.split(100, 409_600, flushes=100)
+    # Of dm nobody knows whether the kernel counted them: what is certain is said.
+    unknown = replace(STILL, disk=DiskCounts(0, 200, 0, 0, 409_600, None))
+    assert unknown.split(100, 409_600, flushes=100) == ""
+    more = replace(STILL, disk=DiskCounts(0, 400, 0, 0, 409_600, None))
+    assert "made at least 3.00 requests of each" in more.split(100, 409_600, flushes=100)
+    assert "made 4.00 requests of each" in more.split(100, 409_600)
+    mixed = unknown.joined(both)
+    assert mixed.disk is not None
+    assert mixed.disk.flush_requests is None
     joined = flushed.joined(both)
     assert joined.disk is not None
     assert joined.disk.flush_requests == 200

@@ -58,12 +58,20 @@ pub struct DiskCounts {
     pub read_bytes: u64,
     /// Bytes.
     pub written_bytes: u64,
-    /// Flushes that reached the drive; zero before Linux 5.5, which does not count them.
-    pub flush_requests: u64,
+    /// Flushes that reached the drive. `None` where the kernel does not count them: before Linux
+    /// 5.5, and of devices that it makes of others without queues of their own (dm, md).
+    pub flush_requests: Option<u64>,
 }
 
 impl DiskCounts {
-    /// Reads the text of a disk's `stat`.
+    /// Reads a disk's `stat`.
+    fn read(stat: &Path) -> Option<Self> {
+        let counts = Self::parse(&fs::read_to_string(stat).ok()?)?;
+        let has_queues = stat.with_file_name("mq").exists();
+        Some(Self { flush_requests: counts.flush_requests.filter(|_| has_queues), ..counts })
+    }
+
+    /// Reads the text of it.
     fn parse(text: &str) -> Option<Self> {
         let all: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
         let [
@@ -85,18 +93,21 @@ impl DiskCounts {
             merges: read_merges + write_merges,
             read_bytes: read_sectors * ssdscope_io::SECTOR_BYTES,
             written_bytes: written * ssdscope_io::SECTOR_BYTES,
-            flush_requests: all.get(FLUSH_COLUMN).copied().unwrap_or(0),
+            flush_requests: all.get(FLUSH_COLUMN).copied(),
         })
     }
 
-    const fn since(self, earlier: Self) -> Self {
+    fn since(self, earlier: Self) -> Self {
         Self {
             read_requests: self.read_requests.saturating_sub(earlier.read_requests),
             write_requests: self.write_requests.saturating_sub(earlier.write_requests),
             merges: self.merges.saturating_sub(earlier.merges),
             read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
             written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
-            flush_requests: self.flush_requests.saturating_sub(earlier.flush_requests),
+            flush_requests: self
+                .flush_requests
+                .zip(earlier.flush_requests)
+                .map(|(now, then)| now.saturating_sub(then)),
         }
     }
 }
@@ -154,13 +165,12 @@ struct Reading {
 impl Reading {
     fn take(stat: Option<&Path>) -> Self {
         let cores = fs::read_to_string("/proc/stat").ok();
-        let disk = stat.and_then(|path| fs::read_to_string(path).ok());
         Self {
             waits: waits(),
             switches: sys::involuntary_switches(),
             cores: cores.as_deref().and_then(CoreTime::parse),
             own_core_ns: sys::own_core_ns(),
-            disk: disk.as_deref().and_then(DiskCounts::parse),
+            disk: stat.and_then(DiskCounts::read),
             wall_clock_ns: sys::realtime_now().0,
             at_ns: sys::monotonic_now().0,
         }
@@ -314,10 +324,18 @@ mod tests {
         let counts = DiskCounts::parse(text).unwrap();
         assert_eq!((counts.read_requests, counts.write_requests, counts.merges), (10, 20, 5));
         assert_eq!((counts.read_bytes, counts.written_bytes), (40_960, 81_920));
-        assert_eq!(counts.flush_requests, 0, "older kernels have no such column");
+        assert_eq!(counts.flush_requests, None, "older kernels have no such column");
         let newer =
             DiskCounts::parse(&format!("{} 20 7\n", text.replace(" 0 0 0 0\n", " 0 0 0 0")));
-        assert_eq!(newer.unwrap().flush_requests, 20);
+        assert_eq!(newer.unwrap().flush_requests, Some(20));
+        let folder = std::env::temp_dir().join(format!("ssdscope-stat-{}", std::process::id()));
+        let stat = folder.join("stat");
+        fs::create_dir(&folder).unwrap();
+        fs::write(&stat, "10 2 80 5 20 3 160 7 0 9 12 0 0 0 0 20 7\n").unwrap();
+        assert_eq!(DiskCounts::read(&stat).unwrap().flush_requests, None, "as of dm-0");
+        fs::create_dir(folder.join("mq")).unwrap();
+        assert_eq!(DiskCounts::read(&stat).unwrap().flush_requests, Some(20));
+        fs::remove_dir_all(folder).unwrap();
         assert_eq!(DiskCounts::parse("1 2 3"), None);
         let cores = CoreTime::parse("cpu  1 2 3 40 5 6 7 8 0 0\ncpu0 1\n").unwrap();
         assert_eq!((cores.busy_ns, cores.idle_ns), (190_000_000, 450_000_000));

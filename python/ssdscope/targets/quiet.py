@@ -41,6 +41,8 @@ class DiskCounts:
         Moved.
     flush_requests
         Flushes that reached the drive. Where a drive knows no FUA, each durable write has one.
+        None where the kernel does not count them, as of dm and md; whether it counts them as writes
+        is not known then, either.
     """
 
     read_requests: int = 0
@@ -48,12 +50,16 @@ class DiskCounts:
     merges: int = 0
     read_bytes: int = 0
     written_bytes: int = 0
-    flush_requests: int = 0
+    flush_requests: int | None = 0
 
     def joined(self, other: DiskCounts) -> DiskCounts:
         """Count two stretches as one."""
-        pairs = zip(asdict(self).values(), asdict(other).values(), strict=True)
-        return DiskCounts(*(mine + theirs for mine, theirs in pairs))
+        mine, theirs = asdict(self), asdict(other)
+        both: dict[str, Any] = {
+            name: None if None in (mine[name], theirs[name]) else mine[name] + theirs[name]
+            for name in mine
+        }
+        return DiskCounts(**both)
 
 
 @dataclass(frozen=True)
@@ -178,11 +184,13 @@ class Quiet:
         theirs = self.disk.read_bytes + self.disk.written_bytes - moved_bytes
         # Of a drive without a cache the kernel drops flushes, and counts none. Where a drive has
         # no FUA, flushes that follow durable writes are in `flush_requests` and no writes.
-        writes = self.disk.write_requests - (flushes if self.disk.flush_requests else 0)
+        known = self.disk.flush_requests is not None
+        writes = self.disk.write_requests - (0 if self.disk.flush_requests == 0 else flushes)
         each = (self.disk.read_requests + writes) / requests
         if not 0 <= theirs <= FOREIGN_SHARE_MAX * moved_bytes or each < SPLIT_MIN:
             return ""
-        return f"the kernel made {each:.2f} requests of each (max_sectors_kb)"
+        about = "" if known or not flushes else "at least "
+        return f"the kernel made {about}{each:.2f} requests of each (max_sectors_kb)"
 
 
 def machine_busy(quiet: Quiet | None) -> str:
