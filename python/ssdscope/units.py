@@ -1,7 +1,8 @@
 """Sizes, times, percentages and lists as people write them.
 
 Sizes are binary (``4k`` = ``4KiB`` = 4,096 bytes, as fio reads ``k``). What has two readings
-is refused with both: ``4KB``, a time without a unit, a share without ``%``. Results are exact
+is refused with both: ``4KB``, a share without ``%``, a time without a unit but where the option
+is fio's, and so has fio's unit. Results are exact
 integers of bytes and nanoseconds; nothing passes through floating point.
 """
 
@@ -65,13 +66,15 @@ def parse_size(text: str) -> int:
     return _whole(text, number * 1024 ** _SIZE_POWERS[prefix], "bytes")
 
 
-def parse_duration(text: str) -> int:
+def parse_duration(text: str, *, bare: str | None = None) -> int:
     """Read a time span in nanoseconds.
 
     Parameters
     ----------
     text
         ``10s``, ``500ms``, ``80us``, ``2m`` (minutes), ``1h``. ``0`` needs no unit.
+    bare
+        The unit of a number that has none; refused without one.
 
     Returns
     -------
@@ -89,6 +92,7 @@ def parse_duration(text: str) -> int:
     80000
     """
     number, unit = _split(text, "a time", "write it as 10s, 500ms, 80us or 2m")
+    unit = unit or bare or ""
     if not unit:
         if number == 0:
             return 0
@@ -102,6 +106,16 @@ def parse_duration(text: str) -> int:
             hint="use ns, us, ms, s, m (minutes), h or d, as in 10s or 80us",
         )
     return _whole(text, number * _TIME_UNITS_NS[unit.lower()], "nanoseconds")
+
+
+def parse_seconds(text: str) -> int:
+    """Read a time span as `parse_duration` does; a number alone is seconds, as of fio's runtime."""
+    return parse_duration(text, bare="s")
+
+
+def parse_microseconds(text: str) -> int:
+    """Read a time span as `parse_duration` does; a number alone is us, as of fio's thinktime."""
+    return parse_duration(text, bare="us")
 
 
 def parse_percent(text: str) -> float:

@@ -39,6 +39,18 @@ def test_the_page_is_where_it_is_named(cli, words: tuple[str], page: str) -> Non
     assert cli(*ALL, "--seed", "1", *words, "--strict").status == 1
 
 
+def test_a_study_may_have_a_page_of_its_own(cli, made_up: Studies) -> None:
+    said = cli("reproduce", "ryu2009", "--figure", "1", "-O", "mine.html", "--seed", "1")
+    assert said.status == 0, said.err
+    assert made_up.made == [("ryu2009", "1")]
+    assert "page: mine.html" in said.out
+    page = Path("mine.html").read_text(encoding="utf-8")
+    assert "<h1>ryu2009, reproduced</h1>" in page
+    assert FIGURES["1"] in page
+    assert "Second" not in page
+    assert sorted(each.name for each in Path().iterdir()) == ["mine.html", "mine.html.parts"]
+
+
 def test_the_document_has_every_study(cli, made_up: Studies) -> None:
     said = cli(*ALL, "--seed", "7", "-o", "json")
     assert said.document["seed"] == 7

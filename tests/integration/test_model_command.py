@@ -205,7 +205,7 @@ def test_ctrl_c_keeps_the_runs(spawn, tmp_path: Path) -> None:
         (("collect", "sim:mqsim-8g", "--design", "spiral"), "--design: 'spiral' is not a design"),
         (("collect", "sim:mqsim-8g", "--points", "0"), "--points: 0 is not between 1 and"),
         (("collect", "sim:mqsim-8g", "--until-ci", "1"), "--until-ci: '1' has no % sign"),
-        (("collect", "sim:mqsim-8g", "--runtime", "5"), "--runtime: '5' is not a time"),
+        (("collect", "sim:mqsim-8g", "--runtime", "5x"), "--runtime: '5x' is not a time"),
         (("collect", "sim:mqsim-8g", "-O", "runs.csv"), "must end in .parquet"),
         (("collect", "sim:mqsim-8g", "-O", "no/such/runs.parquet"), "there is no folder"),
         (("collect", "sim:mqsim-8g", "--jobs", "0"), "--jobs: 0 is no number of runs"),

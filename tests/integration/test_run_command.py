@@ -181,7 +181,7 @@ def test_raid0_of_simulated_drives(cli) -> None:
     ("words", "expected"),
     [
         (("--bs", "4KB"), "--bs: '4KB' can be read as 4,096 bytes or as 4,000 bytes"),
-        (("--runtime", "10"), "--runtime: '10' is not a time: it has no unit"),
+        (("--runtime", "10x"), "--runtime: '10x' is not a time"),
         (("--until-ci", "0.05"), "--until-ci: '0.05' has no % sign"),
         (("--until-ci", "100%"), "cannot be waited for"),
         (("--rw", "sideways"), "--rw: 'sideways' is not an access pattern"),

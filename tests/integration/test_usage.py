@@ -25,7 +25,7 @@ LISTS_RUN = "ssdscope run --help lists them"
         ((*RUN, "--bs"), "--bs: its value is missing", "write --bs SIZE[,SIZE]; ssdscope run --h"),
         ((*RUN, "--fua=1"), "--fua: it takes no value", "write --fua alone"),
         ((*RUN, "more"), "more: one word too many", "ssdscope run takes TARGET; options begin"),
-        (("doctor", "more"), "more: one word too many", "ssdscope doctor takes options only"),
+        (("doctor", "a", "more"), "more: one word too many", "ssdscope doctor takes TARGET"),
         ((*RUN, "-o", "jsn"), "--output-format: 'jsn' is not one of", "did you mean json? there"),
         ((*RUN, "--seed", "x"), "--seed: 'x' is not a whole number", "ssdscope run --help says"),
         (("replay", "null:", "x", "--limit", "0"), "--limit: 0 is less than 1", "ssdscope replay"),

@@ -15,7 +15,9 @@ from ssdscope.units import (
     format_size,
     parse_count,
     parse_duration,
+    parse_microseconds,
     parse_percent,
+    parse_seconds,
     parse_size,
     parse_sizes,
     parse_whole_percent,
@@ -99,6 +101,12 @@ def test_a_time_without_a_unit_is_refused_with_the_choices() -> None:
     with pytest.raises(UsageError, match="no unit") as refusal:
         parse_duration("80")
     assert "80us, 80ms, 80s or 80m" in str(refusal.value.hint)
+
+
+def test_a_time_without_a_unit_has_the_one_of_fio_where_the_option_is_its() -> None:
+    assert parse_seconds("1.5") == 1_500_000_000
+    assert parse_seconds("2m") == 120_000_000_000
+    assert parse_microseconds("80") == 80_000
 
 
 @pytest.mark.parametrize("text", ["", "s", "5 parsecs", "-1s", "0.1ns"])

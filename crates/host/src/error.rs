@@ -1,6 +1,7 @@
 //! Why a target was refused: what, where, and what to do instead.
 
-use crate::safety::refusal::Refusal;
+use crate::safety::refusal::{ROOT_MAY_NOT, Refusal};
+use crate::sys;
 use ssdscope_io::shown::{Shown, quoted};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -119,6 +120,7 @@ impl HostError {
                  head -c 1G /dev/urandom > {}",
                 quoted(path)
             ),
+            Self::Permission { .. } if sys::is_root() => ROOT_MAY_NOT.into(),
             Self::Permission { block: true, .. } => {
                 "run it as root, or as a member of the group that owns the device (often disk)"
                     .into()
@@ -131,5 +133,23 @@ impl HostError {
             _ => return None,
         };
         Some(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_is_not_told_to_be_root() {
+        let refused =
+            |block| HostError::Permission { path: "/dev/x".into(), access: "reading", block };
+        for block in [true, false] {
+            let hint = refused(block).hint();
+            assert_eq!(hint.is_some_and(|hint| hint == ROOT_MAY_NOT), sys::is_root());
+        }
+        let unasked = Refusal::Unasked("/dev/x".into()).hint(Path::new("/dev/x")).unwrap();
+        assert_eq!(unasked == ROOT_MAY_NOT, sys::is_root());
+        assert!(ROOT_MAY_NOT.contains("container"));
     }
 }

@@ -109,7 +109,8 @@ def characterize(
     budget, rated_writes
         As of `probe`.
     force
-        Also replace files that ssdscope did not write, and what an interrupted run left.
+        Also replace files that ssdscope did not write, pages of other drives, and what an
+        interrupted run left.
     resume
         Go on with what an interrupted run left there; all other keywords stay.
     seed
@@ -160,6 +161,7 @@ def characterize(
                 progress=progress or silent,
                 rated_bytes=rated,
                 resume=resume,
+                force=force,
             )
     except OutputError as error:
         if error.partial is not None:

@@ -26,11 +26,11 @@ _TAKEN = {"out", "quick", "strict", "force", "seed", "output_format", "progress"
 
 @dataclass(frozen=True)
 class FolderOrBook(OutputFolder):
-    """The option names the folder of a study, or the page of the book."""
+    """The option names the page of the book or of a study, or a folder for it."""
 
     def places(self, path: str | None, given: Given) -> list["Place"]:
         """List the folder, and what stands there and may be replaced."""
-        if path is None or given["key"] != ALL:
+        if path is None or (given["key"] != ALL and not is_page(path)):
             return super().places(path, given)
         from ssdscope.report.book import folder_of
         from ssdscope.results.guard import Place, require_folder
@@ -38,14 +38,19 @@ class FolderOrBook(OutputFolder):
         page = page_at(path)
         parts = folder_of(page)
         require_folder(str(page.parent) if page == Path(path) else path)
-        beside = OutputFolder(book_writes).places(str(parts), given)
+        written = book_writes if given["key"] == ALL else self.patterns
+        beside = OutputFolder(written).places(str(parts), given)
         return [Place(str(page)), *beside]
+
+
+def is_page(out: str) -> bool:
+    """Say whether a page is named, and not a folder."""
+    return Path(out).suffix in (".html", ".htm")
 
 
 def page_at(out: str) -> Path:
     """Say where the page goes: the file that is named, or one in the folder that is named."""
-    path = Path(out)
-    return path if path.suffix in (".html", ".htm") else path / PAGE
+    return Path(out) if is_page(out) else Path(out) / PAGE
 
 
 def book_writes(_given: Given) -> Iterable[str]:

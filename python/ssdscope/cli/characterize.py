@@ -240,6 +240,7 @@ def characterize(
                 begun_s=begun_s,
                 disclosure=disclosure,
                 resume=resume,
+                force=force,
             )
         except (DeviceError, OutputError) as failure:
             if not isinstance(failure.partial, report.Characterization):

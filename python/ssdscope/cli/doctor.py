@@ -14,15 +14,16 @@ from ssdscope.cli import options
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.target_names import complete_target
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, UsageError
 
 EXAMPLES = """
 Versions, kernel, io_uring, optional tools:
   ssdscope doctor
 What a drive or file is, and the token that --destroy-data takes:
-  ssdscope doctor --identify scratch.bin
+  ssdscope doctor scratch.bin
 The same of all members of an array:
-  ssdscope doctor --identify raid0:scratch.bin,big.bin
+  ssdscope doctor raid0:scratch.bin,big.bin
 Set back what a killed run has left changed on a disk:
   ssdscope doctor --restore
 """
@@ -46,13 +47,23 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="A file, device, export or array: who it is, and the token that --destroy-data "
+            "takes.",
+            show_default=False,
+            autocompletion=complete_target,
+        ),
+        options.TARGET,
+    ] = None,
     identify: Annotated[
         str | None,
         typer.Option(
             "--identify",
             metavar="TARGET",
-            help="Show what a file, device, export or array is, and the token that --destroy-data "
-            "takes.",
+            help="The same as TARGET alone.",
         ),
         options.TARGET,
     ] = None,
@@ -67,9 +78,14 @@ def doctor(
     """Show versions, kernel, io_uring and optional tools, or what a file or device is."""
     from ssdscope.results.record import envelope
 
+    if target is not None and identify is not None:
+        raise UsageError(
+            f"{target}: --identify names a target already", hint="doctor takes one at a time"
+        )
+    identify = target or identify
     if restore:
         if identify is not None:
-            raise UsageError("--restore and --identify exclude each other")
+            raise UsageError(f"--restore is of all disks, and takes no target: {identify}")
         return _restore(output_format)
     if identify is None:
         report = _environment()

@@ -1,6 +1,7 @@
 """``ssdscope reproduce``: a paper's study, its claims beside ours; or all of them, the book."""
 
 import textwrap
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -88,8 +89,9 @@ def reproduce(
         typer.Option(
             "--out",
             "-O",
-            metavar="FOLDER",
-            help="Where pictures and data go. Of all: the page, or a folder for its book.html.",
+            metavar="FOLDER|PAGE.html",
+            help="A folder for pictures and data, and for the book.html of all; or a page with "
+            "all of it.",
         ),
         FolderOrBook(_written),
     ] = "out",
@@ -198,6 +200,7 @@ def reproduce(
     """
     from ssdscope import studies
     from ssdscope.cli.running import TargetOptions
+    from ssdscope.report.book import folder_of, single
     from ssdscope.studies.choosing import parse_figures
 
     if key in (book.ALL, book.LIST):
@@ -212,28 +215,33 @@ def reproduce(
     if target is not None:
         opened = TargetOptions.typed(context.params).open(used_seed)
     unwritten: OutputError | None = None
+    page = Path(out) if book.is_page(out) else None
+    folder = out if page is None else folder_of(page)
     with stage_progress(progress) as stage:
+        timing = single.Timing(stage)
         try:
             result = studies.run(
                 key,
                 figures=figures,
                 target=opened,
-                out_dir=out,
+                out_dir=folder,
                 seed=used_seed,
-                progress=stage,
+                progress=timing,
                 extras={name: context.params[name] for name in EXTRAS} | {"trace": trace or None},
             )
         except OutputError as failure:
             if failure.partial is None:
                 raise
             result, unwritten = failure.partial, failure
+    if page is not None and unwritten is None:
+        single.write_page(page, folder_of(page), result, timing, session.words(used_seed))
     document = result.to_json()
     if output_format == "json":
         from ssdscope.results.record import envelope
 
         emit_json({**envelope(seed=used_seed), **document})
     else:
-        emit(_text(document))
+        emit(_text(document) + ("" if page is None else f"\n\npage: {page}"))
     session.repeat(used_seed)
     if unwritten is not None:
         error(unwritten.message, unwritten.hint)

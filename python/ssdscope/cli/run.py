@@ -113,7 +113,7 @@ def run(
     runtime: Annotated[
         str | None,
         _option(
-            END, "--runtime --timeout", "TIME", "End after this time, with its unit: 10s, 500ms."
+            END, "--runtime --timeout", "TIME", "End after this time: 60 (seconds), 10s, 500ms."
         ),
     ] = None,
     io_size: Annotated[
@@ -290,8 +290,9 @@ def run(
 ) -> int:
     """Run a workload, with fio's options, and print its statistics.
 
-    Sizes are binary (4k is 4096 bytes). Times carry a unit (80us, 10s). fio's underscores are
-    taken, too: --number_ios. Options of fio that have no equal are refused with what to write.
+    Sizes are binary (4k is 4096 bytes). Times have a unit (80us, 10s), or fio's own: --runtime
+    60 is a minute. fio's underscores are taken, too: --number_ios. Options of fio that have no
+    equal are refused with what to write.
 
     The run ends at the first limit that it reaches. Without any limit it ends after one pass
     over the region. With --until-steady the exit code is 3 if the rate still changes after four
@@ -305,7 +306,7 @@ def run(
     The options beside them hold for every workload that does not say otherwise.
     """
     from ssdscope.workloads.execution import bring_to_rest, perform, require_writable
-    from ssdscope.workloads.flow_options import read_flows
+    from ssdscope.workloads.flow_options import overriding, read_flows
     from ssdscope.workloads.options import OPTIONS, workload_from_options
 
     session: Session = context.obj
@@ -323,6 +324,10 @@ def run(
     typed = {name: context.params[name] for name in OPTIONS}
     several = read_flows(flow or (), jobs, typed, exit_all=exitall)
     plan = several or workload_from_options(typed, seed=0)
+    if several is not None:
+        beside = {name: typed[name] for name in OPTIONS if _is_typed(context, name)}
+        for line in overriding(several, beside):
+            note(line)
     verification = _verification(verify, do_verify)
     used_seed = session.seed(seed)
     plan = plan.seeded(used_seed)
@@ -367,8 +372,8 @@ def _typed(context: typer.Context) -> list[str]:
     from ssdscope.workloads.options import OPTIONS
 
     names = (*OPTIONS, "until_steady", "flow", "jobs", "exitall", "verify", "do_verify")
-    return [
-        f"--{name.replace('_', '-')}"
-        for name in names
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    ]
+    return [f"--{name.replace('_', '-')}" for name in names if _is_typed(context, name)]
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    return getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"

@@ -135,6 +135,7 @@ def characterize(
     begun_s: float | None = None,
     disclosure: Disclosure = Disclosure.MASKED,
     resume: bool = False,
+    force: bool = False,
 ) -> Characterization:
     """Characterise a drive and write the page.
 
@@ -169,13 +170,15 @@ def characterize(
     resume
         Go on with the document that an interrupted run left there, at the first stage that it
         has not; a stage that was cut off is measured anew.
+    force
+        Whether the page or the document of another drive may be replaced.
 
     Raises
     ------
     UsageError
         If there can be no file where the page or the document shall be, the target is tiny, or
         more would be written to a real drive than only a full budget allows; if there is nothing
-        to go on with, or it was begun otherwise.
+        to go on with, or it was begun otherwise; if what would be replaced is of another drive.
     TraceError
         If the trace is of no known format.
     OutputError
@@ -198,6 +201,9 @@ def characterize(
     job = _job(target, budget, seed, trace, sets, masked, rated_bytes, watch)
     if resume:
         _go_on(job, account, files.growing)
+    elif not force:
+        for path in filter(None, (out_html, out_json)):
+            resuming.require_same_drive(path, files.shown(job.document))
     job.document["provenance"]["spent"] = account.to_json()
     job.document = files.keep(job.document)
     interrupted, broken = _run_stages(job, account, files, progress, watch)

@@ -1,6 +1,11 @@
-"""The document of `characterize`, read back: for the twin, for advice, to compare."""
+"""The document of `characterize`, read back: for the twin, for advice, to compare.
 
+A page carries its document, so either of the two files will do.
+"""
+
+import base64
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +19,10 @@ from ssdscope.results.record import SCHEMA_VERSION
 from ssdscope.targets.records import CacheInfo, DeviceInfo
 
 BYTES_MAX = 256 * 2**20
-HINT = "a report is what `ssdscope characterize TARGET --json FILE` writes"
+HINT = "a report is what `ssdscope characterize TARGET --json FILE` writes, or its page"
+CARRIED = "report.json"
+"""What a page calls the document that it carries."""
+_CARRIED = re.compile(f'download="{CARRIED}" href="data:application/json;base64,([A-Za-z0-9+/=]*)"')
 SECTIONS = {
     "target": dict,
     "findings": list,
@@ -152,12 +160,12 @@ def parsed(document: Any, where: str) -> Report:
 
 
 def text_of(path: Path) -> str:
-    """Read a file that may be a report.
+    """Read a file that may be a report, or the report that a page carries.
 
     Raises
     ------
     UsageError
-        If it cannot be read, is no text, or is larger than any report.
+        If it cannot be read, is no text, is larger than any report, or is another page.
     """
     try:
         size = path.stat().st_size
@@ -166,11 +174,23 @@ def text_of(path: Path) -> str:
             raise UsageError(f"cannot read {path}: it is {what}", hint=HINT)
         if size > BYTES_MAX:
             raise UsageError(f"{path} is larger than any report", hint=HINT)
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        return _carried_by(text, path) if text[:1] == "<" else text
     except UnicodeDecodeError:
         raise UsageError(f"{path} is no text", hint=HINT) from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _carried_by(page: str, path: Path) -> str:
+    """Give the document that a page of ours carries."""
+    found = _CARRIED.search(page)
+    if found is None:
+        raise UsageError(f"{path} is a page without the data of a report", hint=HINT)
+    try:
+        return base64.b64decode(found[1]).decode()
+    except ValueError:  # cut, or changed by somebody
+        raise UsageError(f"{path}: the data that it carries are damaged", hint=HINT) from None
 
 
 def _ours(document: Mapping[str, Any]) -> bool:

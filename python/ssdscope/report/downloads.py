@@ -9,6 +9,7 @@ from typing import Any
 
 from ssdscope.findings import Findings
 from ssdscope.report import words
+from ssdscope.report.document import CARRIED
 from ssdscope.report.parts import Document
 from ssdscope.results.record import strict_json
 
@@ -38,7 +39,7 @@ def downloads(document: Document, found: Findings) -> list[Download]:
     points = [*document["performance"]["points"], *document["performance"]["sustained"]]
     rows = [_finding_row(each.to_json()) for each in found.values()]
     return [
-        _download("report.json", "everything on this page", whole, "application/json"),
+        _download(CARRIED, "everything on this page", whole, "application/json"),
         _download("performance.csv", "what was measured, a row each",
                   _csv(POINT_COLUMNS, points), "text/csv"),
         _download("findings.csv", "properties and answers", _csv(FINDING_COLUMNS, rows),

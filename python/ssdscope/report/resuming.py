@@ -36,12 +36,12 @@ def begun(document: Mapping[str, Any], *, fingerprint: str | None, trace: str) -
 def _asked(document: Mapping[str, Any], fingerprint: str | None, trace: str) -> dict[str, str]:
     """Say what has to be the same when a document is gone on with, each in words."""
     target, given = document["target"], document["provenance"]
-    info, known = target["info"], target["declared"] or {}
+    info = target["info"]
     caches = (f"{name} {_on(info[f'{name}_cache'])}" for name in ("write", "read"))
     return {
         "version": f"{document['tool']['version']}, commit {given['build']['commit']}",
         "target": target["uri"],
-        "drive": ", ".join(str(known[name]) for name in IDENTITY if known.get(name)),
+        "drive": _identity(target),
         "capacity": f"{info['capacity_bytes']:,} bytes",
         "open for": "reading and writing" if info["writable"] else "reading only",
         "part measured": _window(target),
@@ -122,6 +122,45 @@ def require_same(known: Mapping[str, Any], now: Mapping[str, Any], where: str) -
             f"{where} was begun otherwise, and cannot be gone on with:\n" + "\n".join(differs),
             hint="give what it was begun with; or begin anew, with --force instead of --resume",
         )
+
+
+def require_same_drive(path: Path, document: Mapping[str, Any]) -> None:
+    """Refuse to replace the page or the document of another drive.
+
+    Parameters
+    ----------
+    path
+        Where one is to go.
+    document
+        Which that is, with no stage done.
+
+    Raises
+    ------
+    UsageError
+        If another drive's lies there.
+    """
+    try:
+        there = documents.read(path).document
+    except UsageError:  # none, or none of this version: the guard of outputs has judged it
+        return
+    alike = there["provenance"].get("identity") == document["provenance"]["identity"]
+    before, now = (_drive(each["target"], whole=alike) for each in (there, document))
+    if before != now:
+        raise UsageError(
+            f"cannot write {path}: it holds the report of {before}, and this one is of {now}",
+            hint="name another file for the output, or replace it with --force",
+        )
+
+
+def _drive(target: Mapping[str, Any], *, whole: bool) -> str:
+    """Name a drive; not by what one document may show and another may not, unless `whole`."""
+    identity = _identity(target) if whole else ""
+    return f"{target['uri']} ({identity})" if identity else str(target["uri"])
+
+
+def _identity(target: Mapping[str, Any]) -> str:
+    known = target["declared"] or {}
+    return ", ".join(str(known[name]) for name in IDENTITY if known.get(name))
 
 
 def require_nothing_lost(path: Path | None) -> None:

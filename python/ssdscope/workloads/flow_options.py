@@ -16,8 +16,10 @@ from ssdscope.units import parse_count
 from ssdscope.workloads.flows import Flow, Flows
 from ssdscope.workloads.options import (
     OPTIONS,
+    fields_of,
     in_option_names,
     instead,
+    on_command_line,
     standard,
     workload_from_options,
 )
@@ -90,6 +92,25 @@ def _from_file(path: str, common: Mapping[str, Any], exit_all: bool) -> Flows:
         own = standard(table, _within(place))
         flows.append(_flow(name, {**common, **shared, **own}, place))
     return Flows(tuple(flows), exit_all or stops)
+
+
+def overriding(flows: Flows, common: Mapping[str, Any]) -> list[str]:
+    """Say which flows have values of their own for options that stand beside them, a line each.
+
+    Parameters
+    ----------
+    common
+        As of `read_flows`, without those that were not given.
+    """
+    lines = []
+    for name, text in common.items():
+        beside = fields_of(name, str(text))
+        for flow in flows.flows:
+            own = {field: getattr(flow.workload, field) for field in beside}
+            if own != beside:
+                option = on_command_line(name)
+                lines.append(f"flow {flow.name} keeps its own {name}, {option} is for the others")
+    return lines
 
 
 def in_flow_names(error: UsageError) -> UsageError:

@@ -7,8 +7,9 @@ from typing import Any
 from ssdscope.errors import UsageError, nearest
 from ssdscope.units import (
     parse_count,
-    parse_duration,
+    parse_microseconds,
     parse_percent,
+    parse_seconds,
     parse_size,
     parse_whole_percent,
 )
@@ -59,9 +60,9 @@ OPTIONS = {
     "size": Option("size_bytes", parse_size),
     "io_size": Option("io_bytes", parse_size),
     "number_ios": Option("requests", parse_count),
-    "runtime": Option("runtime_ns", parse_duration),
+    "runtime": Option("runtime_ns", parse_seconds),
     "until_ci": Option("until_ci", parse_percent),
-    "thinktime": Option("thinktime_ns", parse_duration),
+    "thinktime": Option("thinktime_ns", parse_microseconds),
     "thinktime_blocks": Option("thinktime_every", parse_count),
     "rate_iops": Option("rate_iops", parse_count),
     "rate": Option("rate_bytes", parse_rate),
@@ -75,7 +76,7 @@ OPTIONS = {
     "random_start": Option("random_start", _switch),
     "direct": Option("direct", parse_direct),
     "ramp_ios": Option("ramp_requests", _whole_number),
-    "ramp_time": Option("ramp_ns", parse_duration),
+    "ramp_time": Option("ramp_ns", parse_seconds),
 }
 """Options by name, underscores as fio's; the command line takes dashes too."""
 
@@ -193,7 +194,7 @@ def workload_from_options(
         if name not in OPTIONS:
             raise UsageError(f"{where(name)}: there is no such option", hint=instead(name))
         try:
-            fields |= _fields(name, str(value))
+            fields |= fields_of(name, str(value))
         except UsageError as error:
             raise UsageError(f"{where(name)}: {error.message}", hint=error.hint) from error
     try:
@@ -226,7 +227,14 @@ def instead(name: str, *others: str) -> str:
     return nearest(name, (*others, *OPTIONS))
 
 
-def _fields(name: str, text: str) -> dict[str, Any]:
+def fields_of(name: str, text: str) -> dict[str, Any]:
+    """Read the text of one option: values by field of a `Workload`.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read.
+    """
     option = OPTIONS[name]
     if name in _SHARES and text.strip().endswith("%"):
         return {_SHARES[name]: _share(name, text)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.targets.names import options_json
-from ssdscope.units import parse_count, parse_duration, parse_size
+from ssdscope.units import parse_count, parse_microseconds, parse_size
 
 MODES = {
     "open": "requests come at the times of the trace",
@@ -126,7 +126,9 @@ def replay_options(
         If one cannot be read; the message begins with its name.
     """
     return ReplayOptions(
-        thinktime_ns=0 if thinktime is None else _parsed("--thinktime", thinktime, parse_duration),
+        thinktime_ns=0
+        if thinktime is None
+        else _parsed("--thinktime", thinktime, parse_microseconds),
         offset_bytes=_parsed("--offset", offset, parse_size),
         size_bytes=None if size is None else _parsed("--size", size, parse_size),
         **others,
@@ -198,7 +200,7 @@ _IN_FILES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "columns": ("columns", _word),
     "mode": ("mode", _word),
     "iodepth": ("iodepth", lambda value: parse_count(str(value))),
-    "thinktime": ("thinktime_ns", lambda value: parse_duration(str(value))),
+    "thinktime": ("thinktime_ns", lambda value: parse_microseconds(str(value))),
     "time_scale": ("time_scale", _factor),
     "align": ("align", _word),
     "fit": ("fit", _word),

@@ -28,6 +28,7 @@ pub use restore::{Outcome, Restored, restore_all};
 pub use session::{Session, Shared, share};
 pub use setting::Setting;
 
+use crate::sys;
 use std::io;
 use std::path::PathBuf;
 
@@ -98,7 +99,10 @@ impl AttributeError {
                 path.display()
             )),
             Self::Os { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                Some("attributes of a disk are set by root only".into())
+                let ordinary = "attributes of a disk are set by root only";
+                let root =
+                    "this root may not set them, as in most containers: run it outside of one";
+                Some(if sys::is_root() { root } else { ordinary }.into())
             }
             _ => None,
         }

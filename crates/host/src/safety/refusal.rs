@@ -1,7 +1,13 @@
 //! Why a block device is not written, one variant per check, and what would help.
 
+use crate::sys;
 use ssdscope_io::shown::quoted;
 use std::path::Path;
+
+/// What may help root, whom the kernel has refused.
+pub(crate) const ROOT_MAY_NOT: &str = "root may not do this here: a container has to be given the \
+     device, as by docker run --device; lsattr shows an immutable file; a security module may \
+     forbid it, too";
 
 /// Why a block device was refused. Nothing was written to it.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +130,7 @@ impl Refusal {
             Self::Claimed { openers, .. } if openers.is_empty() => format!(
                 "lsblk {path} shows what is on top of it; a mount may be that of a container"
             ),
+            Self::Unasked(_) if sys::is_root() => ROOT_MAY_NOT.into(),
             Self::Unasked(_) => "run it as root, who may ask".into(),
             Self::Attached(_) => "losetup --detach it first, or write to the device".into(),
             Self::Leased | Self::NotAlone => {

@@ -218,7 +218,7 @@ def _plan(
 ) -> dict[str, Any]:
     """Read the options of a collection, the seed left out."""
     from ssdscope.models.designs import DESIGNS, GRID_POINTS
-    from ssdscope.units import parse_duration, parse_percent
+    from ssdscope.units import parse_percent, parse_seconds
     from ssdscope.workloads.grid import FILLED_STOP, Stop
 
     if design not in DESIGNS:
@@ -237,7 +237,7 @@ def _plan(
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     stop = Stop(
         _typed("--until-ci", parse_percent, until_ci),
-        _typed("--runtime", parse_duration, runtime),
+        _typed("--runtime", parse_seconds, runtime),
         FILLED_STOP.fill_bytes,
     )
     if not 0 < stop.until_ci < 1:

@@ -6,6 +6,8 @@
     Figures that are complete, kept beside the page, so that an interrupted book goes on.
 `making`
     The studies run one after the other; what fails is told, and the next is made.
+`single`
+    One study on a page of its own.
 `page`
     What is kept put into one self-contained HTML file (`templates/book.html.j2`).
 """
