@@ -203,7 +203,9 @@ def _tell_again(name: str, path: str, output_format: str) -> int:
 
 
 def findings_text(findings: "Findings") -> str:
-    """Lay out findings, one per line, and below them why some could not be told."""
+    """Lay out findings, a line each, the surest first, and below why some could not be told."""
+    from ssdscope.findings.finding import OUTCOMES
+
     rows = table(
         ("property", "outcome", "value", "95 % interval", "unit"),
         [
@@ -214,7 +216,7 @@ def findings_text(findings: "Findings") -> str:
                 _interval(finding.interval),
                 finding.unit,
             )
-            for finding in findings.values()
+            for finding in sorted(findings.values(), key=lambda each: OUTCOMES.index(each.outcome))
         ],
         left=2,
     )
@@ -299,7 +301,7 @@ def _value(finding: "Finding") -> str:
         return _number(finding.value)
     if finding.candidates is not None:
         return " or ".join(_number(each) for each in finding.candidates)
-    return "none" if finding.outcome == "absent" else "-"
+    return finding.about.absence if finding.outcome == "absent" else "-"
 
 
 def _interval(interval: tuple[float, float] | None) -> str:

@@ -29,6 +29,8 @@ class Property:
     hangs_on_use
         Whether the size of a value hangs on what is asked of the drive, so that what is right or
         wrong is that it is there.
+    absence
+        What stands for its value where it is absent.
     """
 
     key: str
@@ -38,6 +40,7 @@ class Property:
     sign: str
     tolerance: float | None = None
     hangs_on_use: bool = False
+    absence: str = "none"
 
     @property
     def exact(self) -> bool:
@@ -93,10 +96,11 @@ _EVERY = (
     Property(
         "map_zone_bytes", "bytes", "Map zone", "span of one part of the mapping table",
         "an edge between blocks that are read faster one behind the other",
+        absence="none: no part of the table is loaded",
     ),
     Property(
         "map_cache_bytes", "bytes", "Map cache", "addresses whose mapping stays in RAM",
-        "the number of places that stay fast", TOLERANCE,
+        "the number of places that stay fast", TOLERANCE, absence="the whole drive",
     ),
     Property(
         "interleave_degree", "units", "Interleave degree", "units that read at the same time",
@@ -115,7 +119,8 @@ _EVERY = (
         "a place at which short writes take longer",
     ),
     Property(
-        "alignment_phase_bytes", "bytes", "Alignment phase", "where units begin",
+        "alignment_phase_bytes", "bytes", "Alignment phase",
+        "how far before multiples of their size units begin",
         "the place where units begin",
     ),
     Property(

@@ -6,6 +6,7 @@ Properties that rest on the same pictures share a card: one measurement answered
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ssdscope.advise.facts import MERGE, PHASE, RMW, Facts
 from ssdscope.findings import Absent, Ambiguous, Detected, Exhibit, Finding, Findings, Undetectable
 from ssdscope.plots import PAGE
 from ssdscope.plots import findings as drawn
@@ -32,7 +33,7 @@ MEANINGS = {
     "write_buffer_bytes": "a burst up to this size is taken at the speed of RAM",
     "write_buffer_unit_bytes": "room that the smallest write takes in the buffer",
     "rmw_unit_bytes": "a smaller write reads, changes and rewrites so much",
-    "alignment_phase_bytes": "where its units begin: partitions should begin there",
+    "alignment_phase_bytes": "units begin so far before multiples of their size",
     "merge_unit_bytes": "random writes make the drive rewrite so much",
     "allocation": "whether data lie in the order of writing or by address",
     "internal_volume_bits": "bits of an address that choose the part of the drive",
@@ -91,7 +92,7 @@ def cards(found: Findings) -> list[Card]:
     told = sorted(groups.values(), key=lambda group: -max(each.effect for each in group))
     taken: set[str] = set()
     everywhere = set(cautions(found))
-    return [_card(group, taken, everywhere) for group in told]
+    return [_card(group, taken, everywhere, found) for group in told]
 
 
 def cautions(found: Findings) -> list[str]:
@@ -116,12 +117,14 @@ def _shown(finding: Finding) -> list[Exhibit]:
     return sorted(some, key=lambda each: not each.fitted)
 
 
-def _card(group: Sequence[Detected], taken: set[str], everywhere: set[str]) -> Card:
+def _card(
+    group: Sequence[Detected], taken: set[str], everywhere: set[str], found: Findings
+) -> Card:
     pictures = [figure_of(each) for each in _shown(group[0]) if each.name not in taken]
     taken |= set(_exhibits_of(group[0]))
     said = [sections.caution(text) for each in group for text in each.evidence.cautions]
     return Card(
-        answers=[_answer(each) for each in group],
+        answers=[_answer(each, found) for each in group],
         picture=next(iter(pictures), None),
         others=pictures[1:],
         cautions=[text for text in dict.fromkeys(said) if text not in everywhere],
@@ -139,7 +142,7 @@ def figure_of(shown: Exhibit) -> Chart:
     )
 
 
-def _answer(finding: Finding) -> Answer:
+def _answer(finding: Finding, found: Findings) -> Answer:
     meaning = MEANINGS.get(finding.name, finding.about.note)
     return Answer(
         key=finding.name,
@@ -147,10 +150,18 @@ def _answer(finding: Finding) -> Answer:
         value=words.value(finding),
         interval=_interval(finding),
         meaning=meaning[:1].upper() + meaning[1:] + ".",
-        remark=words.remark(finding),
+        remark="; ".join(filter(None, (_begins(finding, found), words.remark(finding)))),
         outcome=finding.outcome,
         mark=words.OUTCOME_MARKS[finding.outcome],
     )
+
+
+def _begins(finding: Finding, found: Findings) -> str:
+    """Say where a partition should begin, of the property that decides it."""
+    facts = Facts(found)
+    if finding.name != PHASE or not (facts.known(MERGE) or facts.known(RMW)):
+        return ""
+    return f"the first whole one begins at {words.size(facts.start_bytes)}: partitions should, too"
 
 
 def _interval(finding: Finding) -> str:
@@ -169,7 +180,7 @@ def _at(finding: Finding, value: float) -> Finding:
 
 def doubtful(found: Findings) -> list[Answer]:
     """Give what has several answers."""
-    return [_answer(each) for each in found.values() if isinstance(each, Ambiguous)]
+    return [_answer(each, found) for each in found.values() if isinstance(each, Ambiguous)]
 
 
 def absent(found: Findings) -> list[Line]:

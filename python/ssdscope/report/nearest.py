@@ -57,9 +57,10 @@ class Compared:
 FIGURES = (
     Compared("read_ns", "4 KiB random read", "randread", 4096, 1, "mean_ns"),
     Compared("read_iops", "Random reads per second, depth 32", "randread", 4096, 32, "iops"),
-    Compared("stream_in", "Reads in sequence", "read", 262_144, 16, "bandwidth_bytes_per_s"),
+    Compared("stream_in", "256 KiB reads in sequence, depth 16", "read", 262_144, 16,
+             "bandwidth_bytes_per_s"),
     Compared("write_ns", "4 KiB random write, burst", "randwrite", 4096, 1, "mean_ns"),
-    Compared("stream_out", "Writes in sequence, burst", "write", 262_144, 16,
+    Compared("stream_out", "256 KiB writes in sequence, depth 16, burst", "write", 262_144, 16,
              "bandwidth_bytes_per_s"),
 )  # fmt: skip
 """What every drive is compared by, as measured before anything was brought to rest."""

@@ -98,7 +98,8 @@ def _stream(points: list[Mapping[str, Any]]) -> Iterator[str]:
     if points:
         best = max(points, key=lambda point: float(point["bandwidth_bytes_per_s"]))
         sort = f" ({best['sort']})" if best["sort"] == "burst" else ""
-        yield f"{words.bandwidth(best['bandwidth_bytes_per_s'])} in sequence{sort}"
+        asked = f"{words.size(best['block_bytes'])} at depth {best['iodepth']}"
+        yield f"{words.bandwidth(best['bandwidth_bytes_per_s'])} in sequence, {asked}{sort}"
 
 
 def _inside(found: Findings) -> str:

@@ -121,7 +121,7 @@ def value(finding: Finding) -> str:
         case Detected():
             return _with_unit(finding.value, unit)
         case Absent():
-            return "none"
+            return finding.about.absence
         case Ambiguous():
             return " or ".join(_with_unit(each, unit) for each in finding.candidates)
     return NOTHING

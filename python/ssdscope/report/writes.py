@@ -90,9 +90,9 @@ def _remark(row: Mapping[str, Any]) -> str:
     if row["reached"] or not row["course"]:
         return str(row["remark"] or "")
     course = row["course"]
-    written = words.size(course["bytes_written"])
+    written = words.capacity(course["bytes_written"])
     needed = course["least_bytes"]
-    of = "" if needed is None else f" of {words.size(needed)} it takes"
+    of = "" if needed is None else f" of {words.capacity(needed)} it takes"
     return f"{row['remark']}, after {written}{of}"
 
 
@@ -101,7 +101,7 @@ def _course_words(course: Mapping[str, Any] | None) -> str:
     if not course or not rates:
         return "nothing"
     first, last = words.bandwidth(rates[0]), words.bandwidth(rates[-1])
-    return f"{first} to {last} in {len(rates)} rounds of {words.size(course['round_bytes'])}"
+    return f"{first} to {last} in {len(rates)} rounds of {words.capacity(course['round_bytes'])}"
 
 
 def sparkline(rates: Sequence[float]) -> str:

@@ -186,8 +186,8 @@ def _of_pieces(ask: Ask, told: Evidence) -> Iterator[Finding]:
         elsewhere=True,
         margin_bytes=0 if exact else int(zone.value) // 4,
     )
-    counted = _two_levels(ask.take(counting), limit)
-    kept = count_of(counted)
+    times = ask.take(counting)
+    kept = count_of(_two_levels(times, limit))
     ask.progress("pieces kept", 0.6)
     if kept is None:
         short = [
@@ -205,11 +205,11 @@ def _of_pieces(ask: Ask, told: Evidence) -> Iterator[Finding]:
             edge_bytes=int(found.detail.get("begins", 0.0)) * block,
             elsewhere=True,
         )
-        counted = _two_levels(ask.take(each), limit)
-        kept = count_of(counted) or kept
+        times = ask.take(each)
+        kept = count_of(_two_levels(times, limit)) or kept
     yield zone
     if isinstance(zone, Detected):
-        yield _kept(counted, kept, int(zone.value), told)
+        yield _kept(times, kept, int(zone.value), told)
     else:
         yield verdict.refused(CACHE, Reason.EFFECT_BELOW_NOISE, told, probe=PROBE_NAME)
 
@@ -285,17 +285,17 @@ def _of_blocks(ask: Ask, told: Evidence) -> Finding:
     block = ask.info.logical_block_bytes
     again = ask.take(Beside(apart_blocks=0))
     fast, slow = (float(np.median(again.y[again.x == each])) for each in (0, 1))
-    counted = _two_levels(ask.take(Backwards(thing_bytes=block)), math.sqrt(fast * slow))
-    kept = count_of(counted)
+    times = ask.take(Backwards(thing_bytes=block))
+    kept = count_of(_two_levels(times, math.sqrt(fast * slow)))
     if kept is None:
         return verdict.refused(CACHE, Reason.RANGE_TOO_SMALL, told, probe=PROBE_NAME)
-    return _kept(counted, kept, block, told)
+    return _kept(times, kept, block, told)
 
 
-def _kept(counted: Series, kept: Count, size_bytes: int, told: Evidence) -> Finding:
+def _kept(times: Series, kept: Count, size_bytes: int, told: Evidence) -> Finding:
     """Answer how much of the drive the pieces in memory cover."""
     name, title = "pieces-read-backwards", "Pieces of the mapping table, read again backwards"
-    told = told.showing(shown(counted, kept, name, title, "pieces"))
+    told = told.showing(shown(times, kept, name, title, "pieces"))
     ends = (kept.low * size_bytes, kept.high * size_bytes)
     value = int(kept.kept * size_bytes)
     return verdict.detected(CACHE, value, ends, kept.effect, told, probe=PROBE_NAME)
