@@ -49,7 +49,7 @@ def test_runs_and_sweeps_are_compared(cli, results: Path) -> None:
 
     sweeps = cli("compare", "s0.parquet", "s1.parquet", "-O", "page.html")
     assert sweeps.status == 0, sweeps.err  # the page is ours, and may be replaced
-    assert sweeps.out.startswith("sim:nvme-tlc ran\n")
+    assert sweeps.out.startswith("reads (2 workloads): sim:nvme-tlc ran\n")
     assert "bs=64k reads" in sweeps.out
     assert (results / "page.html").read_text(encoding="utf-8").count("<svg") == 2
 

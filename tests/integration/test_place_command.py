@@ -135,6 +135,20 @@ def test_a_trace_of_a_disk_is_told_what_would_help(cli, tmp_path: Path) -> None:
     assert refused.count("too small") == 1  # ryu-a holds 8 GB, the trace reaches to 99 GiB
 
 
+def test_drives_are_compared_with_each_other_and_none_that_nobody_named(cli) -> None:
+    words = ("place", WORDS[0], "--on", "sim:sata-tlc", "--on", "sim:nvme-tlc", *QUICK)
+    said = cli(*words)
+    assert said.status == 0, said.err
+    assert "huang-hdd-s" not in said.out
+    assert "is answered the fastest by sim:nvme-tlc" in said.out
+    (ranking,) = cli(*words, "-o", "json").document["rankings"]
+    means = [row["seen"]["mean_ns"] for row in ranking["rows"]]
+    assert ranking["reference"] == "sim:sata-tlc"
+    assert ranking["rows"][0]["times_faster"] == pytest.approx(means[1] / means[0])
+    named = cli(*words, "--reference", "sim:ryu-hdd", "-o", "json").document["rankings"][0]
+    assert named["reference"] == "sim:ryu-hdd"
+
+
 def report(folder: Path, name: str, twin: dict[str, object] | None) -> str:
     info = asdict(open_target("sim:sata-tlc").device.info)
     document = {

@@ -69,6 +69,15 @@ def test_findings_differ_if_their_intervals_do_not_overlap() -> None:
     assert told(known, Findings([absent])) is True
     unknown = Undetectable(name="read_latency_alpha_ns", probe="latency", reason=next(iter(Reason)))
     assert told(known, Findings([unknown])) is None
+
+    def of_three(*found: Findings) -> tuple[bool | None, int]:
+        (row,) = sides.findings([entry(f"{n}", {}, findings=each) for n, each in enumerate(found)])
+        return row["differs"], row["answered"]
+
+    nothing = Findings([unknown])
+    assert of_three(known, nothing, detected(120.0, 111.0, 130.0)) == (True, 2)
+    assert of_three(known, nothing, known) == (False, 2)
+    assert of_three(known, nothing, nothing) == (None, 1)
     assert told(known, Findings([])) is None
 
 
@@ -101,7 +110,7 @@ def test_runs_are_ranked_and_what_else_differs_is_listed(tmp_path: Path) -> None
         written(tmp_path, "b.json", run_document(hostile, 100_000.0, iodepth=4)),
     ]
     told = compare(paths)
-    assert told.headline() == f"{hostile} ran 2.00 ± 0.03 times faster than sim:a"
+    assert told.headline() == f"{hostile} ran 2.00 ± 0.03 times faster than sim:a in reads"
     assert told.caution() is None
     settings = sides.settings(told.entries)
     assert settings is not None
@@ -160,14 +169,52 @@ def test_reports_lie_side_by_side(tmp_path: Path) -> None:
         written(tmp_path, "c.json", report_document("sim:c", 2.0) | {"twin": None}),
     ]
     told = compare(paths)
-    assert told.headline() == "sim:b is the fastest of 3"
+    said = "sim:b is the fastest of 3 in all that was compared: "
+    assert told.headline() == f"{said}random read and random write, sustained"
+    assert told.sentences()[:2] == [
+        "random read (2 workloads): sim:b ran",
+        "  2.00 ± 0.04 times faster than sim:c",
+    ]
     assert len(told.workloads) == 3
     assert [each.slower.value for each in told.ranking] == pytest.approx([1.0, 2.0, 3.0])
     assert told.to_json()["findings"][0]["differs"] is True
     page = render(told)
     for shown in ("differ", "5 MB/s", "7 held-out workloads", "no twin", "times as fast as"):
         assert shown in page
-    assert page.count("<svg") == 2  # the ranking, and the sizes; one depth makes no curve
+    assert page.count("<svg") == 3  # two rankings, and the sizes; one depth makes no curve
+
+
+def test_who_is_ahead_is_said_by_group(tmp_path: Path) -> None:
+    paths = []
+    for name, read, write in (("a", 1.0, 3.0), ("b", 2.0, 1.0), ("c", 3.0, 1.0)):
+        document = report_document(f"sim:{name}", read)
+        document["performance"]["sustained"][0] |= {
+            "mean_ns": write, "ci95_low_ns": 0.98 * write, "ci95_high_ns": 1.02 * write
+        }  # fmt: skip
+        paths.append(written(tmp_path, f"{name}.json", document))
+    told = compare(paths)
+    said = "The fastest of 3 for certain: sim:a in random read; nobody in random write, sustained"
+    assert told.headline() == said
+    caution = "The first two do not differ for certain in random write, sustained."
+    assert told.caution() == caution
+    groups = told.to_json()["groups"]
+    assert [each["group"] for each in groups] == ["random read", "random write, sustained"]
+    assert groups[0]["ranking"][0]["target"] == "sim:a"
+
+
+def test_what_not_all_have_is_named_and_claims_nothing(tmp_path: Path) -> None:
+    busy = report_document("/dev/loop0", 0.1)
+    first = busy["performance"]["points"][0]
+    failed = {**first, "mean_ns": None, "failure": "the machine was busy"}
+    busy["performance"]["points"] = [{**first, "rw": "read"}, failed]
+    other = report_document("sim:a", 1.0)
+    alike = {**other["performance"]["points"][0], "rw": "read"}
+    other["performance"]["points"].append(alike)
+    paths = [written(tmp_path, f"{n}.json", each) for n, each in enumerate((busy, other))]
+    told = compare(paths)
+    assert "random read: not compared, measured of sim:a only" in told.missing()
+    assert "1 of 2 workloads not measured: the machine was busy" in render(told)
+    assert all("random read" not in each.name for each in told.groups)
 
 
 WRONG: dict[str, Any] = {

@@ -73,11 +73,14 @@ def compare(
 
 def _text(told: "Comparison") -> str:
     from ssdscope.report.comparison.comparing import cells
+    from ssdscope.report.comparison.sides import circumstances
 
     shown = cells(told)
     rows = list(shown.rows)[:WORKLOADS_SHOWN]
     left = len(shown.rows) - len(rows)
-    parts = ["\n".join(told.sentences()), table(shown.head, rows)]
+    known = [f"{each.name}: {said}" for each in told.entries if (said := circumstances(each))]
+    notes = "\n".join([*known, *told.missing()])
+    parts = ["\n".join(told.sentences()), *([notes] if notes else []), table(shown.head, rows)]
     if left:
         parts.append(f"and {left} more workloads, on the page and in the JSON")
     if told.kind == "report" and (differing := _differing(told)):

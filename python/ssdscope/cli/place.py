@@ -28,7 +28,6 @@ Workloads on a measured drive and on a preset:
   ssdscope place rw=randread,bs=4k,rate_iops=500,size=10g --on report.json --on sim:sata-tlc
 """
 ALL_PRESETS = "presets"
-REFERENCE = "sim:huang-hdd-s"
 
 
 def register(app: typer.Typer) -> None:
@@ -105,14 +104,15 @@ def place(
         typer.Option("--max-cost", metavar="N", min=0, help="The most that all drives may cost."),
     ] = None,
     reference: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--reference",
             metavar="DRIVE",
             help="What drives are ranked against, if a trace has no response times of its own.",
+            show_default="each other",
         ),
         Input(_drive_files),
-    ] = REFERENCE,
+    ] = None,
     duration: Annotated[
         str,
         typer.Option(
@@ -193,7 +193,7 @@ def place(
             document["placement"], text = found.to_json(), _placement_text(found)
             trusted = _kept(found)
         else:
-            beside = _drive(reference, None, used_seed)
+            beside = None if reference is None else _drive(reference, None, used_seed)
             ranked = ranking.rank(loads, drives, beside, progress=stage, **common)
             document["rankings"] = [each.to_json() for each in ranked]
             text, trusted = "\n\n".join(map(_ranking_text, ranked)), True

@@ -1,4 +1,4 @@
-"""Would a faster drive help a workload, and which: every drive beside a reference."""
+"""Would a faster drive help a workload, and which: the drives beside each other or a reference."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +20,8 @@ class Ranking:
     Attributes
     ----------
     reference
-        What they are compared with: a drive, or the response times that the trace brought along.
+        What they are compared with: a drive that was named for it, or the response times that the
+        trace brought along; else the slowest of them that keeps up, None if none does.
     reference_ns
         Its mean latency; None if it does not keep up.
     rows
@@ -30,7 +31,7 @@ class Ranking:
     """
 
     workload: str
-    reference: str
+    reference: str | None
     reference_ns: float | None
     rows: list[dict[str, Any]]
     verdict: str
@@ -43,7 +44,7 @@ class Ranking:
 def rank(
     loads: Sequence[Load],
     drives: Sequence[Drive],
-    reference: Drive,
+    reference: Drive | None,
     *,
     duration_ns: int,
     seed: int,
@@ -56,30 +57,38 @@ def rank(
     loads, drives
         What is tried where.
     reference
-        The drive to compare with, for workloads that did not bring response times along.
+        The drive to compare with, for workloads that did not bring response times along; None
+        compares those that are tried with each other.
     duration_ns, seed
         Of the stretch that is tried.
     """
-    every = [*drives, reference]
+    every = [*drives, *([] if reference is None else [reference])]
     judge = Judge(loads, every, duration_ns=duration_ns, seed=seed)
     rows = alone(judge, progress=lambda share: progress("each workload on each drive", share))
     return [
-        _ranking(load, rows[n * len(every) : (n + 1) * len(every)]) for n, load in enumerate(loads)
+        _ranking(load, rows[n * len(every) : (n + 1) * len(every)], len(drives))
+        for n, load in enumerate(loads)
     ]
 
 
-def _ranking(load: Load, rows: list[dict[str, Any]]) -> Ranking:
-    """Sort the drives of a workload; the reference is the last row."""
-    *rows, last = rows
-    name, compared = last["drive"], _mean_ns(last)
+def _ranking(load: Load, every: list[dict[str, Any]], count: int) -> Ranking:
+    """Sort the drives of a workload, the first `count`; a reference is behind them."""
+    rows, rest = every[:count], every[count:]
+    rows.sort(key=lambda row: _mean_ns(row) or float("inf"))
     traced = load.traced_latency_ns if isinstance(load, Traced) else None
+    slowest = [row for row in rows if _mean_ns(row) is not None][-1:]
+    name: str | None = None
+    compared: float | None = None
     if traced is not None:
         name, compared = AS_TRACED, traced
+    elif beside := rest or slowest:
+        name, compared = beside[0]["drive"], _mean_ns(beside[0])
     for row in rows:
         mean = _mean_ns(row)
         row["times_faster"] = compared / mean if compared and mean else None
-    rows.sort(key=lambda row: _mean_ns(row) or float("inf"))
-    return Ranking(load.name, name, compared, rows, _verdict(load, name, compared, rows))
+    given = traced is not None or bool(rest)
+    verdict = _verdict(load, name if given else None, compared, rows)
+    return Ranking(load.name, name, compared, rows, verdict)
 
 
 def _mean_ns(row: dict[str, Any]) -> float | None:
@@ -87,8 +96,9 @@ def _mean_ns(row: dict[str, Any]) -> float | None:
 
 
 def _verdict(
-    load: Load, reference: str, compared: float | None, rows: Sequence[dict[str, Any]]
+    load: Load, reference: str | None, compared: float | None, rows: Sequence[dict[str, Any]]
 ) -> str:
+    """Say which drive is the fastest, and of a reference whether that would help."""
     able = [row for row in rows if _mean_ns(row) is not None]
     if all(row["reason"] for row in rows):
         return f"No answer: {load.name} could be tried on none of these drives."
@@ -98,6 +108,8 @@ def _verdict(
     like = [row["drive"] for row in able if _overlaps(row["seen"], best)]
     names = like[0] if len(like) == 1 else f"{', '.join(like[:-1])} and {like[-1]}, which are equal"
     takes = f"{names} ({format_duration(best['mean_ns'])} a request)"
+    if reference is None:
+        return _beside(load, takes, able, len(like))
     if compared is None:
         return f"Yes: {reference} cannot keep up with {load.name}; the fastest here is {takes}."
     against = f"{format_duration(compared)} {_where(reference)}"
@@ -108,6 +120,16 @@ def _verdict(
         f"Yes: {load.name} is answered {significant(gain, 2)} times as fast by {takes} as the "
         f"{against}."
     )
+
+
+def _beside(load: Load, takes: str, able: Sequence[dict[str, Any]], first: int) -> str:
+    """Say which of the drives is the fastest, and by how much before the next."""
+    said = f"{load.name} is answered the fastest by {takes}"
+    if first == len(able):
+        return f"{said}." if first > 1 else f"{load.name} is kept up with by {takes}."
+    following = able[first]
+    gain = following["seen"]["mean_ns"] / able[0]["seen"]["mean_ns"]
+    return f"{said}, {significant(gain, 2)} times as fast as by {following['drive']}."
 
 
 def _where(reference: str) -> str:

@@ -8,7 +8,7 @@ from ssdscope.errors import UsageError
 from ssdscope.report import templating, words
 from ssdscope.report.comparison import figures, sides
 from ssdscope.report.comparison.inputs import KINDS, Entry, read_all
-from ssdscope.report.comparison.speeds import Ranked, over_all, rank, ratio, shared
+from ssdscope.report.comparison.speeds import Group, Ranked, grouped, over_all, rank, ratio, shared
 from ssdscope.report.parts import Table
 from ssdscope.results.record import envelope
 from ssdscope.units import significant
@@ -27,12 +27,15 @@ class Comparison:
     workloads
         Those that all of them have.
     ranking
-        The fastest first.
+        The fastest first, over all of these; a claim is made by group only.
+    groups
+        The workloads by pattern.
     """
 
     entries: Sequence[Entry]
     workloads: Sequence[str]
     ranking: Sequence[Ranked]
+    groups: Sequence[Group]
 
     @property
     def kind(self) -> str:
@@ -40,25 +43,58 @@ class Comparison:
         return self.entries[0].kind
 
     def sentences(self) -> list[str]:
-        """Say who is how many times faster than whom, as hyperfine does."""
-        first, *others = self.ranking
-        lines = [f"{first.entry.name} ran"]
-        lines += [f"  {each.slower} times faster than {each.entry.name}" for each in others]
+        """Say in each group who is how many times faster than whom, as hyperfine does."""
+        lines = []
+        for each in self.groups:
+            first, *others = each.ranking
+            lines.append(f"{_titled(each)}: {first.entry.name} ran")
+            lines += [f"  {one.slower} times faster than {one.entry.name}" for one in others]
         return lines
 
     def headline(self) -> str:
-        """Say it in one sentence."""
-        first, second = self.ranking[0].entry.name, self.ranking[1]
-        if len(self.ranking) > 2:
-            return f"{first} is the fastest of {len(self.ranking)}"
-        return f"{first} ran {second.slower} times faster than {second.entry.name}"
+        """Say it in one sentence, with the workloads that it rests on."""
+        count = len(self.ranking)
+        ahead: dict[str, list[str]] = {}
+        for each in self.groups:
+            first = each.ranking[0].entry.name if each.sure else "nobody"
+            ahead.setdefault(first, []).append(each.name)
+        if len(self.groups) > 1 and len(ahead) == 1 and "nobody" not in ahead:
+            every = " and ".join(each.name for each in self.groups)
+            return (
+                f"{next(iter(ahead))} is the fastest of {count} in all that was compared: {every}"
+            )
+        if len(self.groups) > 1:
+            told = (f"{name} in {' and '.join(names)}" for name, names in ahead.items())
+            return f"The fastest of {count} for certain: {'; '.join(told)}"
+        only = self.groups[0]
+        first, second = only.ranking[0].entry.name, only.ranking[1]
+        if count > 2:
+            return f"{first} is the fastest of {count} in {_titled(only)}"
+        return f"{first} ran {second.slower} times faster than {second.entry.name} in {only.name}"
 
     def caution(self) -> str | None:
-        """Say so if nobody is ahead for certain."""
-        second = self.ranking[1].slower
-        if second.half is None:
+        """Say where nobody is ahead for certain."""
+        if any(each.ranking[1].slower.half is None for each in self.groups):
             return "Not every mean has an interval: measure longer to know whether they differ."
-        return None if second.sure else "The first two do not differ for certain."
+        unsure = [each.name for each in self.groups if not each.sure]
+        if not unsure:
+            return None
+        where = f" in {', '.join(unsure)}" if len(self.groups) > 1 else ""
+        return f"The first two do not differ for certain{where}."
+
+    def missing(self) -> list[str]:
+        """Say which patterns are not compared, as not all have a workload of them."""
+        compared = {each.name for each in self.groups}
+        found: dict[str, list[str]] = {}
+        for each in self.entries:
+            for name in {cell.group for cell in each.cells.values()} - compared:
+                found.setdefault(name, []).append(each.name)
+        return [
+            f"{name}: not compared, measured of {', '.join(own)} only"
+            if len(own) < len(self.entries)
+            else f"{name}: not compared, no workload is common to all"
+            for name, own in sorted(found.items())
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Write everything as plain data, with the head of our documents."""
@@ -66,6 +102,10 @@ class Comparison:
             **envelope(),
             "kind": self.kind,
             "ranking": [each.to_json() for each in self.ranking],
+            "groups": [each.to_json() for each in self.groups],
+            "measured_as": [
+                {"name": each.name, "said": sides.circumstances(each)} for each in self.entries
+            ],
             "workloads": [
                 {
                     "workload": name,
@@ -95,7 +135,13 @@ def compare(paths: Sequence[str]) -> Comparison:
     if not names:
         told = "\n".join(f"  {each.path}: {_few(each)}" for each in entries)
         raise UsageError(f"these have no workload in common:\n{told}")
-    return Comparison(entries, names, rank(entries, names))
+    return Comparison(entries, names, rank(entries, names), grouped(entries, names))
+
+
+def _titled(group: Group) -> str:
+    """Name a group with the number of its workloads."""
+    count = len(group.workloads)
+    return group.name if count == 1 else f"{group.name} ({count} workloads)"
 
 
 def _few(entry: Entry) -> str:
@@ -117,6 +163,12 @@ def cells(told: Comparison) -> Table:
     return Table(("workload", *heads, "slowest / fastest"), rows)
 
 
+def _mark(row: dict[str, Any]) -> str:
+    """Say whether drives differ in a property, where not all have an answer among those that do."""
+    alike = row["differs"] is False and row["answered"] < len(row["values"])
+    return "same where known" if alike else MARKS[row["differs"]]
+
+
 def _mean(cell: Any) -> float:
     return float(cell.mean_ns)
 
@@ -127,14 +179,14 @@ def _told(mean_ns: float, half_ns: float | None) -> str:
     return f"{words.time(mean_ns)} ± {significant(round(100 * half_ns / mean_ns, 4), 2)} %"
 
 
-def pairwise(told: Comparison) -> Table:
-    """Give every two: how many times as fast the one in the row is as that in the column."""
-    order = [each.entry for each in told.ranking]
+def pairwise(group: Group) -> Table:
+    """Give every two of a group: how many times as fast the row is as the column."""
+    order = [each.entry for each in group.ranking]
     rows = [
         (
             one.name,
             *(
-                words.NOTHING if one is other else f"{over_all(other, one, told.workloads)}"
+                words.NOTHING if one is other else f"{over_all(other, one, group.workloads)}"
                 for other in order
             ),
         )
@@ -155,11 +207,15 @@ def render(told: Comparison) -> str:
         files=[(each.name, each.path) for each in entries],
         what=KINDS[told.kind],
         headline=told.headline(),
-        sentences=told.sentences()[1:] if len(entries) > 2 else [],
+        sentences=told.sentences(),
         caution=told.caution(),
-        ranking=figures.ranking(told.ranking, len(told.workloads)),
-        pairwise=pairwise(told) if len(entries) > 2 else None,
-        findings=[row | {"mark": MARKS[row["differs"]]} for row in document["findings"]],
+        missing=told.missing(),
+        circumstances=[(each.name, sides.circumstances(each)) for each in entries],
+        rankings=[
+            (figures.ranking(each, number), pairwise(each) if len(entries) > 2 else None)
+            for number, each in enumerate(told.groups)
+        ],
+        findings=[row | {"mark": _mark(row)} for row in document["findings"]],
         curves=figures.curves(entries),
         cells=cells(told),
         sustained=sides.sustained(entries) if reports else None,

@@ -6,23 +6,24 @@ from typing import Any
 from ssdscope.plots import PAGE, comparisons
 from ssdscope.report import words
 from ssdscope.report.comparison.inputs import Entry
-from ssdscope.report.comparison.speeds import Ranked
+from ssdscope.report.comparison.speeds import Group
 from ssdscope.report.figures import chart
 from ssdscope.report.parts import Chart, Table
 
 MOST_CHARTS = 12
 
 
-def ranking(ranked: Sequence[Ranked], workloads: int) -> Chart:
-    """Draw how many times slower each is than the first."""
+def ranking(group: Group, number: int) -> Chart:
+    """Draw how many times slower each is than the first of a group."""
     rows = [
         {"name": each.entry.name, "value": each.slower.value, "half": each.slower.half}
-        for each in ranked
+        for each in group.ranking
     ]
-    over = "" if workloads == 1 else f", the geometric mean over {workloads} shared workloads"
+    count = len(group.workloads)
+    over = "" if count == 1 else f", the geometric mean over {count} shared workloads"
     return chart(
-        "ranking",
-        "Mean latency relative to the fastest",
+        f"ranking-{number}",
+        f"{group.name[:1].upper()}{group.name[1:]}: mean latency relative to the fastest",
         f"Times as long{over}; bars are 95 % intervals.",
         comparisons.relative(rows, PAGE),
         wide=True,

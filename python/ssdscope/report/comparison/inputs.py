@@ -34,10 +34,13 @@ class Cell:
         Mean latency.
     half_ns
         Half the width of its 95 % interval; None if it is not known.
+    group
+        Of the workload: its pattern, or the direction.
     """
 
     mean_ns: float
     half_ns: float | None = None
+    group: str = ""
 
     def to_json(self) -> dict[str, float | None]:
         """Write it as plain data."""
@@ -150,7 +153,8 @@ def workload(point: Mapping[str, Any], sort: str = "") -> str:
 
 
 def _cell_of(point: Mapping[str, Any]) -> Cell:
-    return Cell(float(point["mean_ns"]), _half(point["ci95_low_ns"], point["ci95_high_ns"]))
+    half = _half(point["ci95_low_ns"], point["ci95_high_ns"])
+    return Cell(float(point["mean_ns"]), half, words.pattern(point["rw"], point["sort"]))
 
 
 def _half(low: float | None, high: float | None) -> float | None:
@@ -181,15 +185,17 @@ def _run(path: Path, document: Mapping[str, Any]) -> Entry:
         )
     try:
         uri = str(target["uri"]) if isinstance(target, dict) else str(path)
-        cells = {f"{name}s": _direction(document[name]) for name in DIRECTIONS if document[name]}
+        sides = [name for name in DIRECTIONS if document[name]]
+        cells = {f"{name}s": _direction(document[name], f"{name}s") for name in sides}
     except (KeyError, TypeError) as error:
         raise UsageError(f"{path}: {error} is missing or wrong", hint=HINT) from None
     return Entry(uri, str(path), "run", uri, cells, document=document)
 
 
-def _direction(told: Mapping[str, Any]) -> Cell:
+def _direction(told: Mapping[str, Any], group: str) -> Cell:
     latency = told["latency_ns"]
-    return Cell(float(latency["mean"]), _half(latency["ci95_low"], latency["ci95_high"]))
+    half = _half(latency["ci95_low"], latency["ci95_high"])
+    return Cell(float(latency["mean"]), half, group)
 
 
 def _sweep(path: Path) -> Entry:
@@ -228,13 +234,15 @@ def _varied(row: Mapping[str, Any], *, several: bool) -> str:
 
 def _of_repeats(name: str, rows: Sequence[Mapping[str, Any]]) -> Cell:
     """Average repetitions; a single run brings its own interval."""
-    column = f"{name.rpartition(' ')[2].removesuffix('s')}.latency_ns"
+    group = name.rpartition(" ")[2]
+    column = f"{group.removesuffix('s')}.latency_ns"
     means = [float(row[f"{column}.mean"]) for row in rows]
     if len(means) > 1:
         over = student(means)
-        return Cell(over.mean, over.half_width)
+        return Cell(over.mean, over.half_width, group)
     only = rows[0]
-    return Cell(means[0], _half(only.get(f"{column}.ci95_low"), only.get(f"{column}.ci95_high")))
+    half = _half(only.get(f"{column}.ci95_low"), only.get(f"{column}.ci95_high"))
+    return Cell(means[0], half, group)
 
 
 def _swept(

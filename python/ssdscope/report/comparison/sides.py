@@ -1,5 +1,6 @@
 """What stands side by side besides speeds: findings, sustained rates, twins, settings."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from ssdscope.report import words
 from ssdscope.report.comparison.inputs import DIRECTIONS, Entry, workload
 from ssdscope.report.parts import Table
 from ssdscope.report.sections import flat
+from ssdscope.targets.quiet import Quiet
 
 PERCENTILES = ("mean", "p50", "p90", "p99", "p99_9", "max")
 NOT_COMPARED = ("workload.seed", "target.drive.description")
@@ -20,7 +22,8 @@ def findings(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``property, name, differs, values``; ``differs`` is None where one has no answer.
+        ``property, name, differs, answered, values``: ``differs`` is of those that have a certain
+        answer, ``answered`` of them, and None with fewer than two.
     """
     every = [{} if each.findings is None else dict(each.findings) for each in entries]
     rows = []
@@ -32,6 +35,7 @@ def findings(entries: Sequence[Entry]) -> list[dict[str, Any]]:
                 "property": name,
                 "name": first.about.name,
                 "differs": _differ(found),
+                "answered": len(_sure(found)),
                 "values": [_told(each) for each in found],
             }
         )
@@ -46,11 +50,15 @@ def _told(finding: Finding | None) -> str:
     return finding.outcome if told == words.NOTHING else told
 
 
+def _sure(found: Sequence[Finding | None]) -> list[Finding]:
+    return [each for each in found if each and each.outcome in ("detected", "absent")]
+
+
 def _differ(found: Sequence[Finding | None]) -> bool | None:
-    """Say whether drives differ; None if one of them has no certain answer."""
-    if any(each is None or each.outcome in ("ambiguous", "undetectable") for each in found):
+    """Say whether drives with a certain answer differ; None with fewer than two of these."""
+    sure = _sure(found)
+    if len(sure) < 2:
         return None
-    sure = [each for each in found if each is not None]
     if len({each.outcome for each in sure}) > 1:
         return True
     if sure[0].outcome == "absent":
@@ -65,6 +73,37 @@ def _apart(one: Finding, other: Finding) -> bool:
     if one.interval is None or other.interval is None:
         return one.value != other.value
     return one.interval[0] > other.interval[1] or other.interval[0] > one.interval[1]
+
+
+def circumstances(entry: Entry) -> str:
+    """Say in which state and on what machine an entry was measured, as far as its file does."""
+    target = entry.document.get("target") or {}
+    given = entry.document.get("provenance") or {}
+    state = target.get("state")
+    clock = (target.get("info") or {}).get("clock")
+    parts = [
+        f"state {state}" if state else "",
+        "simulated" if clock == "virtual" or target.get("kind") == "simulated" else "",
+        f"budget {given['budget']}" if given.get("budget") else "",
+        *(f"the machine was busy: {why}" for why in _disturbances(entry)),
+        _unmeasured(entry),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _disturbances(entry: Entry) -> Sequence[str]:
+    quiet = Quiet.from_dict(entry.document.get("quiet"))
+    return () if quiet is None else quiet.disturbances()
+
+
+def _unmeasured(entry: Entry) -> str:
+    """Say how many workloads of a report came to nothing, and why most of them did."""
+    points = (entry.document.get("performance") or {}).get("points") or []
+    why = Counter(point["failure"] for point in points if point.get("failure"))
+    if not why:
+        return ""
+    reason, _ = why.most_common(1)[0]
+    return f"{why.total()} of {len(points)} workloads not measured: {reason}"
 
 
 def sustained(entries: Sequence[Entry]) -> Table | None:

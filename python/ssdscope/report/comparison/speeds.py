@@ -60,6 +60,42 @@ class Ranked:
         }
 
 
+@dataclass(frozen=True)
+class Group:
+    """Workloads of one pattern that all have, and who is ahead in them.
+
+    Attributes
+    ----------
+    ranking
+        The fastest first.
+    """
+
+    name: str
+    workloads: Sequence[str]
+    ranking: Sequence[Ranked]
+
+    @property
+    def sure(self) -> bool:
+        """Whether the first is faster than the second for certain."""
+        return self.ranking[1].slower.sure
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as plain data."""
+        return {
+            "group": self.name,
+            "workloads": list(self.workloads),
+            "ranking": [each.to_json() for each in self.ranking],
+        }
+
+
+def grouped(entries: Sequence[Entry], names: Sequence[str]) -> list[Group]:
+    """Rank by the patterns of workloads that all share, in the order of the first."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(entries[0].cells[name].group, []).append(name)
+    return [Group(name, own, rank(entries, own)) for name, own in found.items()]
+
+
 def shared(entries: Sequence[Entry]) -> list[str]:
     """List the workloads that all have, in the order of the first."""
     return [name for name in entries[0].cells if all(name in other.cells for other in entries[1:])]
