@@ -47,7 +47,8 @@ def test_a_study_may_have_a_page_of_its_own(cli, made_up: Studies) -> None:
     page = Path("mine.html").read_text(encoding="utf-8")
     assert "<h1>ryu2009, reproduced</h1>" in page
     assert FIGURES["1"] in page
-    assert "Second" not in page
+    assert "ryu2009-wear" not in page
+    assert "ryu2009-1" in page
     assert sorted(each.name for each in Path().iterdir()) == ["mine.html", "mine.html.parts"]
 
 

@@ -245,7 +245,7 @@ def test_a_wrong_name_is_refused_with_the_nearest(call, message: str, hint: str)
     [
         ("bs", "4KB"),
         ("rw", "sideways"),
-        ("runtime", "10"),
+        ("runtime", "10x"),
         ("until_ci", "5"),
         ("number_ios", "-1"),
         ("size", "17t"),

@@ -96,7 +96,6 @@ _EVERY = (
     Property(
         "map_zone_bytes", "bytes", "Map zone", "span of one part of the mapping table",
         "an edge between blocks that are read faster one behind the other",
-        absence="none: no part of the table is loaded",
     ),
     Property(
         "map_cache_bytes", "bytes", "Map cache", "addresses whose mapping stays in RAM",
