@@ -302,7 +302,7 @@ def test_a_comparison_loads_nothing_and_its_names_stay_text(
     seen = browse(comparison_page)
     assert seen.console == []
     assert seen.elements["script"] + seen.elements["img"] == 0
-    assert seen.elements["svg"] == 2
+    assert seen.elements["svg"] == 3, "two rankings, and the sizes"
     assert seen.text.count(HOSTILE) >= 4
 
 
