@@ -7,6 +7,7 @@
 //! in the same way, and a snapshot costs one pointer per group. Nothing refers to them weakly:
 //! to see that one has a single owner then takes no locked instruction on each write.
 
+use std::fmt::{self, Debug, Formatter};
 use std::ops::Range;
 use triomphe::Arc;
 
@@ -18,19 +19,66 @@ const GROUP: usize = 1 << GROUP_BITS;
 type Chunk<T> = Arc<[T; CHUNK]>;
 type Group<T> = [Option<Chunk<T>>; GROUP];
 
-/// A fixed-length array of `T` with copy-on-write chunks.
-#[derive(Clone, Debug)]
-pub struct CowArray<T> {
-    groups: Vec<Arc<Group<T>>>,
-    len: usize,
+/// What entries read as that were never written: known by their number, in no memory to speak of.
+pub trait Ground<T>: Clone + Debug + Default {
+    /// The entry at `index`.
+    fn at(&self, index: usize) -> T;
+
+    /// Whether it is the default wherever `at` is asked for any of a range.
+    fn is_blank(&self, range: &Range<usize>) -> bool;
 }
 
-impl<T: Copy + Default> CowArray<T> {
+/// Every entry is the default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Blank;
+
+impl<T: Default> Ground<T> for Blank {
+    #[inline]
+    fn at(&self, _index: usize) -> T {
+        T::default()
+    }
+
+    fn is_blank(&self, _range: &Range<usize>) -> bool {
+        true
+    }
+}
+
+/// A fixed-length array of `T` with copy-on-write chunks over a ground.
+#[derive(Clone)]
+pub struct CowArray<T, G = Blank> {
+    groups: Vec<Arc<Group<T>>>,
+    len: usize,
+    ground: G,
+}
+
+impl<T: Copy + Default + Debug, G: Ground<T>> Debug for CowArray<T, G> {
+    /// The entries: two arrays of the same entries are printed alike, wherever these come from.
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries((0..self.len).map(|index| self.get(index))).finish()
+    }
+}
+
+impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     /// `len` entries, all `T::default()`, in no memory to speak of.
     #[must_use]
     pub fn new(len: usize) -> Self {
         let empty = Arc::new(std::array::from_fn(|_| None));
-        Self { groups: vec![empty; len.div_ceil(CHUNK * GROUP)], len }
+        Self { groups: vec![empty; len.div_ceil(CHUNK * GROUP)], len, ground: G::default() }
+    }
+
+    /// Gives an array that was never written another ground.
+    ///
+    /// # Panics
+    /// If it was written.
+    pub fn lay(&mut self, ground: G) {
+        assert!(self.is_untouched(), "what was written hides the ground");
+        self.ground = ground;
+    }
+
+    /// Whether no entry was ever written.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.groups.iter().all(|group| group.iter().all(Option::is_none))
     }
 
     /// The number of entries.
@@ -54,7 +102,7 @@ impl<T: Copy + Default> CowArray<T> {
     pub fn get(&self, index: usize) -> T {
         match self.chunk(index >> CHUNK_BITS) {
             Some(chunk) => chunk[index & (CHUNK - 1)],
-            None => T::default(),
+            None => self.ground.at(index),
         }
     }
 
@@ -70,24 +118,27 @@ impl<T: Copy + Default> CowArray<T> {
             let within = index & (CHUNK - 1)..CHUNK.min((index & (CHUNK - 1)) + range.end - index);
             match self.chunk(index >> CHUNK_BITS) {
                 Some(chunk) => entries.extend_from_slice(&chunk[within]),
-                None => entries.resize(entries.len() + within.len(), T::default()),
+                None => entries.extend((index..index + within.len()).map(|at| self.ground.at(at))),
             }
         }
         entries
     }
 
-    /// What of a range was ever written, as it lies in memory: each piece with the index of its
-    /// first entry.
+    /// Does something with what of a range may not be the default, piece by piece: each with the
+    /// index of its first entry.
     ///
     /// # Panics
     /// If the range ends beyond the last chunk.
-    pub fn written(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &[T])> {
-        let chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
-        chunks.filter_map(move |number| {
+    pub fn for_each_piece(&self, range: Range<usize>, mut act: impl FnMut(usize, &[T])) {
+        for number in range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK) {
             let first = number << CHUNK_BITS;
-            let (start, end) = (range.start.max(first), range.end.min(first + CHUNK));
-            Some((start, &self.chunk(number)?[start - first..end - first]))
-        })
+            let piece = range.start.max(first)..range.end.min(first + CHUNK);
+            if let Some(chunk) = self.chunk(number) {
+                act(piece.start, &chunk[piece.start - first..piece.end - first]);
+            } else if !self.ground.is_blank(&piece) {
+                act(piece.start, &self.range(piece.clone()));
+            }
+        }
     }
 
     #[inline]
@@ -144,7 +195,8 @@ impl<T: Copy + Default> CowArray<T> {
     #[inline]
     fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {
         let group = unshared(&mut self.groups[number >> GROUP_BITS]);
-        unshared(group[number & (GROUP - 1)].get_or_insert_with(blank))
+        let ground = &self.ground;
+        unshared(group[number & (GROUP - 1)].get_or_insert_with(|| ground_of(ground, number)))
     }
 
     /// Sets all entries to `pattern`, again and again. Chunks that come out alike are one.
@@ -168,13 +220,16 @@ impl<T: Copy + Default> CowArray<T> {
         }
     }
 
-    /// The first index at or after `index` whose chunk was ever written, to step
-    /// over what is certainly default; `len` if there is none.
+    /// The first index at or after `index` that may not be the default, chunk by chunk, to step
+    /// over what certainly is; `len` if there is none.
     #[must_use]
-    pub fn next_allocated(&self, index: usize) -> usize {
+    pub fn next_not_blank(&self, index: usize) -> usize {
         let count = self.len.div_ceil(CHUNK);
         let first = index >> CHUNK_BITS;
-        let found = (first..count).find(|&number| self.chunk(number).is_some()).unwrap_or(count);
+        let chunk = |number: usize| number << CHUNK_BITS..(number + 1) << CHUNK_BITS;
+        let blank =
+            |&number: &usize| self.chunk(number).is_none() && self.ground.is_blank(&chunk(number));
+        let found = (first..count).find(|number| !blank(number)).unwrap_or(count);
         index.max(found << CHUNK_BITS).min(self.len)
     }
 
@@ -204,8 +259,8 @@ pub fn unshared<U: Clone>(shared: &mut Arc<U>) -> &mut U {
 
 #[cold]
 #[inline(never)]
-fn blank<T: Copy + Default>() -> Chunk<T> {
-    Arc::new([T::default(); CHUNK])
+fn ground_of<T: Copy, G: Ground<T>>(ground: &G, number: usize) -> Chunk<T> {
+    Arc::new(std::array::from_fn(|place| ground.at((number << CHUNK_BITS) + place)))
 }
 
 #[cold]
@@ -249,15 +304,15 @@ mod tests {
         copy.set(at(1) + CHUNK, 8);
         assert_eq!((0..3).map(|group| copy.get(at(group))).collect::<Vec<_>>(), [1, 9, 3]);
         assert_eq!((original.get(at(1)), original.get(at(1) + CHUNK)), (2, 0));
-        assert_eq!(original.next_allocated(at(1) + 1), at(1) + 1);
-        assert_eq!(original.next_allocated(at(1) + CHUNK), 2 * GROUP * CHUNK);
+        assert_eq!(original.next_not_blank(at(1) + 1), at(1) + 1);
+        assert_eq!(original.next_not_blank(at(1) + CHUNK), 2 * GROUP * CHUNK);
     }
 
     #[test]
     fn filling_repeats_the_pattern() {
         for length in [1, 4, 4 * CHUNK, 2 * GROUP * CHUNK] {
             let pattern: Vec<u32> = (0..length as u32).map(|value| value + 3).collect();
-            let mut array = CowArray::new((3 * GROUP + 9) * CHUNK + 5);
+            let mut array = CowArray::<u32>::new((3 * GROUP + 9) * CHUNK + 5);
             array.fill(&pattern);
             assert!((0..array.len()).all(|index| array.get(index) == pattern[index % length]));
             array.set(CHUNK + 1, 0);
@@ -272,10 +327,10 @@ mod tests {
     fn unwritten_chunks_read_as_default_and_can_be_skipped() {
         let mut array = CowArray::<u32>::new(5 * CHUNK + 3);
         assert_eq!(array.get(5 * CHUNK + 2), 0);
-        assert_eq!(array.next_allocated(0), array.len());
+        assert_eq!(array.next_not_blank(0), array.len());
         array.set(2 * CHUNK + 7, 1);
-        assert_eq!(array.next_allocated(0), 2 * CHUNK);
-        assert_eq!(array.next_allocated(2 * CHUNK + 9), 2 * CHUNK + 9);
-        assert_eq!(array.next_allocated(3 * CHUNK), array.len());
+        assert_eq!(array.next_not_blank(0), 2 * CHUNK);
+        assert_eq!(array.next_not_blank(2 * CHUNK + 9), 2 * CHUNK + 9);
+        assert_eq!(array.next_not_blank(3 * CHUNK), array.len());
     }
 }

@@ -328,11 +328,9 @@ impl<S: Scheme> Drive<S> {
     fn send_piece(&mut self, parts: &Spans) {
         let span = parts.hull();
         let slot = self.own_request(Role::Store, Op::Write, span);
-        for part in parts.iter() {
-            #[cfg(test)]
-            self.shadow.host.send(slot, part);
-            self.start_pages(slot, Work::HostProgram, part.clone());
-        }
+        #[cfg(test)]
+        parts.iter().for_each(|part| self.shadow.host.send(slot, part));
+        self.start_spans(slot, Work::HostProgram, parts);
     }
 
     /// A piece is in flash: its room is free.

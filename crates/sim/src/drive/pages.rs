@@ -3,6 +3,7 @@
 
 use super::host::Role;
 use super::{Drive, Scheme};
+use crate::cache::Spans;
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::{Lpn, Ppn};
@@ -42,13 +43,30 @@ impl<S: Scheme> Drive<S> {
         self.kick_touched();
     }
 
-    /// Makes a command of every page of a span of a request and starts it. The caller
+    /// Makes a command of every page of spans of a request and starts it. The caller
     /// serves the channels.
-    pub(super) fn start_pages(&mut self, slot: u32, work: Work, span: Range<u64>) {
+    pub(super) fn start_spans(&mut self, slot: u32, work: Work, spans: &Spans) {
+        spans.iter().for_each(|span| self.expect_pages(slot, span));
+        spans.iter().for_each(|span| self.start_expected(slot, work, span.clone()));
+    }
+
+    /// Makes a command of every page of a span of a request and starts it, likewise.
+    fn start_pages(&mut self, slot: u32, work: Work, span: Range<u64>) {
+        self.expect_pages(slot, &span);
+        self.start_expected(slot, work, span);
+    }
+
+    /// Lets a request wait for the pages of a span. For all that it waits for before any starts: a
+    /// page may end at once.
+    #[inline]
+    fn expect_pages(&mut self, slot: u32, span: &Range<u64>) {
+        let per_page = u64::from(self.ftl.geometry().sectors_per_page);
+        let pages = span.end.div_ceil(per_page) - span.start / per_page;
+        self.front.requests[slot].waits_for += pages as u32;
+    }
+
+    fn start_expected(&mut self, slot: u32, work: Work, span: Range<u64>) {
         let per_page = self.ftl.geometry().sectors_per_page;
-        let pages = span.start / u64::from(per_page)..span.end.div_ceil(per_page.into());
-        // All of them beforehand: a page may fail at once.
-        self.front.requests[slot].waits_for += (pages.end - pages.start) as u32;
         let mut left = span;
         while !left.is_empty() {
             if work == Work::HostProgram {
@@ -116,17 +134,36 @@ impl<S: Scheme> Drive<S> {
     #[inline(always)]
     pub(super) fn read(&mut self, slot: u32) {
         let Command { logical, work, .. } = self.flash.commands[slot];
-        let mut written = self.ftl.lookup(logical);
-        if written.is_none() && work == Work::HostRead && self.work.places_reads() {
-            written = S::place_read(self, slot);
+        let written = self.ftl.lookup(logical).or_else(|| match work {
+            Work::MapRead => Some(self.blank_map_page(logical)),
+            Work::HostRead if self.work.places_reads() => S::place_read(self, slot),
+            _ => None,
+        });
+        match written {
+            Some(page) => {
+                self.flash.commands[slot].page = page;
+                self.wait_for_unit(slot);
+            }
+            None => self.answer_from_map(slot),
         }
-        let page = written.unwrap_or_else(|| self.ftl.unwritten_place(logical));
+    }
+
+    /// Ends the read of a page that was never written, or discarded: the map says so, and no flash
+    /// is read.
+    #[cold]
+    fn answer_from_map(&mut self, slot: u32) {
+        if let Some(ahead) = self.end_page(slot) {
+            self.ahead_fetched(ahead);
+        }
+    }
+
+    /// Where a page of the map is read that was never programmed: any place will do.
+    #[cold]
+    fn blank_map_page(&mut self, page: Lpn) -> Ppn {
+        let place = self.ftl.blank_map_page(page);
         #[cfg(test)]
-        if written.is_none() {
-            self.shadow.read_unwritten(page, logical);
-        }
-        self.flash.commands[slot].page = page;
-        self.wait_for_unit(slot);
+        self.shadow.read_unwritten(place, page);
+        place
     }
 
     /// Turns a placed program into the read of the old page that must come before it.

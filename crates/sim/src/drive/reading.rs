@@ -127,7 +127,7 @@ impl<S: Scheme> Drive<S> {
         #[cfg(test)]
         self.shadow.host.check_read(&unbuffered, &missing);
         if !missing.is_empty() {
-            self.fetch(slot, Work::HostRead, missing);
+            self.fetch(slot, Work::HostRead, &missing);
         } else if self.front.requests[slot].waits_for == 0 {
             self.copy_out(slot);
         }
@@ -145,17 +145,15 @@ impl<S: Scheme> Drive<S> {
     }
 
     /// Reads `missing` from flash, on its way into the cache if there is one.
-    fn fetch(&mut self, slot: u32, work: Work, missing: Spans) {
-        for part in missing.iter() {
-            self.start_pages(slot, work, part.clone());
-        }
+    fn fetch(&mut self, slot: u32, work: Work, missing: &Spans) {
         if let Some(cache) = &mut self.cache
             && cache.on
         {
             #[cfg(test)]
-            self.shadow.host.fetch(slot, &missing);
-            cache.fetch(slot, missing, work == Work::AheadRead);
+            self.shadow.host.fetch(slot, missing);
+            cache.fetch(slot, missing.clone(), work == Work::AheadRead);
         }
+        self.start_spans(slot, work, missing);
     }
 
     /// Reads ahead of a read, if it is one of several in a row.
@@ -173,7 +171,7 @@ impl<S: Scheme> Drive<S> {
         let page_sectors = u64::from(self.ftl.geometry().sectors_per_page);
         for page in missing.in_steps(page_sectors) {
             let slot = self.own_request(Role::Ahead, Op::Read, page.hull());
-            self.fetch(slot, Work::AheadRead, page);
+            self.fetch(slot, Work::AheadRead, &page);
         }
     }
 

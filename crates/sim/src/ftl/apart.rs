@@ -8,6 +8,7 @@
 //! of it is in every field what comes of overwriting one page after the other.
 
 use super::flat::FlatMap;
+use super::rows::Split;
 use super::run::Turn;
 use super::untimed::AtOnce;
 use super::{Ftl, PageMap};
@@ -51,46 +52,11 @@ struct Part {
     filled: Vec<u64>,
 }
 
-/// Which of the host's pages are on which plane.
-#[derive(Clone, Copy)]
-struct Split {
-    planes: Divisor,
-    in_a_row: Divisor,
-    pages: u32,
-}
-
-impl Split {
-    /// The turn of the plane that a page is on, and its number there.
-    fn apart(self, page: u32) -> (usize, u32) {
-        let (run, place) = self.in_a_row.divide(page);
-        let (row, turn) = self.planes.divide(run);
-        (turn as usize, row * self.in_a_row.value + place)
-    }
-
-    /// Pages that planes hold in a row, together.
-    fn row(self) -> u32 {
-        self.planes.value * self.in_a_row.value
-    }
-
-    /// The pages of a plane.
-    fn pages_of(self, turn: u32) -> u32 {
-        let (in_a_row, row) = (self.in_a_row.value, self.row());
-        let rest = (self.pages % row).saturating_sub(turn * in_a_row);
-        self.pages / row * in_a_row + rest.min(in_a_row)
-    }
-
-    /// The page that has this number on the plane of this turn.
-    fn together(self, turn: usize, page: u32) -> u32 {
-        let (row, place) = self.in_a_row.divide(page);
-        (row * self.planes.value + turn as u32) * self.in_a_row.value + place
-    }
-
-    /// The pages row by row, so many rows at a time.
-    fn spans(self) -> impl Iterator<Item = std::ops::Range<u32>> {
-        let step = self.row() * ROWS;
-        let starts = (0..self.pages).step_by(step as usize);
-        starts.map(move |start| start..self.pages.min(start.saturating_add(step)))
-    }
+/// The pages row by row, so many rows at a time.
+fn spans(split: Split) -> impl Iterator<Item = std::ops::Range<u32>> {
+    let step = split.row() * ROWS;
+    let starts = (0..split.pages).step_by(step as usize);
+    starts.map(move |start| start..split.pages.min(start.saturating_add(step)))
 }
 
 impl<'whole> Apart<'whole> {
@@ -106,8 +72,7 @@ impl<'whole> Apart<'whole> {
         if !(by_address && of_one_plane && only_pages) {
             return Err(whole);
         }
-        let split =
-            Split { planes: whole.by_planes, in_a_row: whole.in_a_row, pages: whole.pages() };
+        let split = whole.split(whole.pages());
         let mut parts: Vec<_> =
             (0..split.planes.value).map(|turn| whole.part(split, turn)).collect();
         whole.map.hand_out(split, &mut parts);
@@ -310,7 +275,6 @@ impl Ftl {
             sealed: 0,
             retired: 0,
             erases: self.erases.recounted(self.planes[plane].erases.iter().copied()),
-            unwritten_reads: self.unwritten_reads.clone(),
             policy: self.policy.clone(),
             region: self.region,
             ..*self
@@ -324,7 +288,7 @@ impl PageMap {
     /// Gives each part what is on its plane; nothing of that stays here.
     fn hand_out(&mut self, split: Split, parts: &mut [Part]) {
         let pages_per_plane = split.planes.quotient(self.reverse.len() as u32);
-        for span in split.spans() {
+        for span in spans(split) {
             for (page, place) in span.clone().zip(self.forward.range(as_index(&span))) {
                 let Part { map, plane, .. } = &mut parts[split.apart(page).0];
                 map.places.push(place - plane.0 * pages_per_plane);
@@ -332,12 +296,13 @@ impl PageMap {
         }
         for Part { map, plane, .. } in parts {
             let first = (plane.0 * pages_per_plane) as usize;
-            for (start, given) in self.reverse.written(first..first + map.given.len()) {
-                let own = map.given[start - first..].iter_mut().zip(given);
+            let all_given = &mut map.given;
+            self.reverse.for_each_piece(first..first + all_given.len(), |start, given| {
+                let own = all_given[start - first..].iter_mut().zip(given);
                 for (own, page) in own.filter(|(_, page)| **page > 0) {
                     *own = split.apart(page - 1).1 + 1;
                 }
-            }
+            });
         }
         self.forward = CowArray::new(self.forward.len());
         self.reverse = CowArray::new(self.reverse.len());
@@ -346,7 +311,7 @@ impl PageMap {
     /// Takes all that back; nothing of it stays there.
     fn take_back(&mut self, split: Split, parts: &mut [Part]) {
         let pages_per_plane = split.planes.quotient(self.reverse.len() as u32);
-        for span in split.spans() {
+        for span in spans(split) {
             let place = |page| {
                 let (turn, local) = split.apart(page);
                 let Part { map, plane, .. } = &parts[turn];

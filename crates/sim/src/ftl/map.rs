@@ -3,17 +3,19 @@
 //! Physical page `p` holds logical page `l` exactly if `l` maps to `p`; the reverse
 //! map may keep stale entries, so no bit per page is needed to say what is valid.
 
+use super::rows::{Given, Places, Rows};
 use super::sectors::SectorMap;
 use crate::cow::CowArray;
 use crate::geometry::{Geometry, Lpn, Ppn};
+use triomphe::Arc;
 
 /// The newest version of each logical page, and what each physical page was given.
 #[derive(Clone, Debug)]
 pub struct PageMap {
     /// Physical page + 1 of each logical page; 0 = nowhere.
-    pub(super) forward: CowArray<u32>,
+    pub(super) forward: CowArray<u32, Places>,
     /// Logical page + 1 last put in each physical page.
-    pub(super) reverse: CowArray<u32>,
+    pub(super) reverse: CowArray<u32, Given>,
     /// Which sectors of each logical page were ever written.
     pub sectors: SectorMap,
     exported_pages: u32,
@@ -89,43 +91,30 @@ impl PageMap {
         self.sectors.write_pages(first, places.len() as u32);
     }
 
-    /// Puts logical pages from `first` on in blocks of so many pages, `in_a_row` in each in turn.
-    pub fn put_row(&mut self, first: Lpn, blocks: &[Ppn], pages: u32, in_a_row: u32) {
-        let run = in_a_row as usize;
-        let mut places = vec![0; blocks.len() * pages as usize];
-        for (offset, row) in (1..).step_by(run).zip(places.chunks_exact_mut(blocks.len() * run)) {
-            for (block, part) in blocks.iter().zip(row.chunks_exact_mut(run)) {
-                for (place, entry) in (block.0 + offset..).zip(part) {
-                    *entry = place;
-                }
-            }
-        }
-        self.forward.write(first.0 as usize, &places);
-        let mut given = places;
-        given.truncate(pages as usize);
-        let width = blocks.len() as u32 * in_a_row;
-        for (turn, block) in (0..).zip(blocks) {
-            let begin = first.0 + 1 + turn * in_a_row;
-            for (start, part) in (begin..).step_by(width as usize).zip(given.chunks_exact_mut(run))
-            {
-                for (page, entry) in (start..).zip(part) {
-                    *entry = page;
-                }
-            }
-            self.reverse.write(block.0 as usize, &given);
-        }
+    /// Whether nothing was ever put anywhere.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.forward.is_untouched() && self.reverse.is_untouched()
+    }
+
+    /// Puts pages in rows, where nothing was put anywhere before.
+    pub(super) fn put_rows(&mut self, rows: Rows) {
+        let rows = Arc::new(rows);
+        self.forward.lay(Places(Some(Arc::clone(&rows))));
+        self.reverse.lay(Given(Some(rows)));
     }
 
     /// Does something with each of so many physical pages from `first` on that still hold a
     /// logical one, and with that.
     pub fn for_each_held(&self, first: Ppn, count: u32, mut act: impl FnMut(Ppn, Lpn)) {
-        for (start, given) in self.reverse.written(first.0 as usize..(first.0 + count) as usize) {
+        let places = first.0 as usize..(first.0 + count) as usize;
+        self.reverse.for_each_piece(places, |start, given| {
             for (place, &page) in (start as u32 + 1..).zip(given) {
                 if page > 0 && self.forward.get(page as usize - 1) == place {
                     act(Ppn(place - 1), Lpn(page - 1));
                 }
             }
-        }
+        });
     }
 
     /// Puts logical pages in physical ones from `first` on.
@@ -146,6 +135,6 @@ impl PageMap {
     /// The first logical page at or after `page` that may be mapped; the page count if none.
     #[must_use]
     pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        Lpn(self.forward.next_allocated(page.0 as usize) as u32)
+        Lpn(self.forward.next_not_blank(page.0 as usize) as u32)
     }
 }

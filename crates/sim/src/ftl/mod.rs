@@ -2,7 +2,7 @@
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
 //! [`plane`] is the bookkeeping of blocks, [`victims`] finds those to collect, `run` places many
-//! pages at once, `collection` frees blocks, `wear` spreads erases over them, [`pslc`] is a region
+//! pages at once, `rows` pages written in order, `collection` frees blocks, `wear` spreads erases over them, [`pslc`] is a region
 //! with one bit per cell, `untimed` does whole writes at once for preparing states, plane by
 //! plane where they can be `apart`, each with a `flat` map.
 //! [`translation`], [`map`] and [`sectors`] (where pages are, which of their sectors were
@@ -14,6 +14,7 @@ mod flat;
 pub mod map;
 pub mod plane;
 pub mod pslc;
+mod rows;
 mod run;
 pub mod sectors;
 pub mod translation;
@@ -29,7 +30,7 @@ pub use translation::Translation;
 use crate::config::{Allocation, PageConfig, Wear};
 use crate::divisor::Divisor;
 use crate::gc::Policy;
-use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, SharedPerPlane};
+use crate::geometry::{Geometry, Lpn, PageId, PlaneId, Ppn, SharedPerPlane};
 use crate::layout::Layout;
 use crate::rounding::share_of;
 use plane::{BlockState, Frontier, Plane};
@@ -58,8 +59,6 @@ pub struct Ftl {
     layout: Layout,
     map: PageMap,
     planes: SharedPerPlane<Plane>,
-    /// Where the next page that was never written is read. Apart: reading changes no block.
-    unwritten_reads: PerPlane<u32>,
     plane_order: Vec<PlaneId>,
     allocation: Allocation,
     /// Pages in a row on a plane.
@@ -98,7 +97,6 @@ impl Ftl {
                 config.map.pages_in_flash(exported_pages, geometry.page_bytes),
             ),
             planes: SharedPerPlane::new(Plane::new(blocks), geometry.plane_count),
-            unwritten_reads: PerPlane(vec![0; geometry.plane_count as usize]),
             plane_order: layout.plane_order().to_vec(),
             allocation: config.ftl.allocation,
             in_a_row: Divisor::new(layout.shape().units_in_a_row),
@@ -338,19 +336,12 @@ impl Translation for Ftl {
         self.map.logical_pages()
     }
 
-    /// In its plane by address, one place further than the last such page. The place matters
-    /// only for which reads can share a multi-plane command, and for their time: it is not in
-    /// a block with one bit per cell.
-    fn unwritten_place(&mut self, page: Lpn) -> Ppn {
-        let plane_id = self.plane_by_address(page);
-        let plane = &self.planes[plane_id];
-        let (pages, in_block) = (self.geometry.pages_per_plane, self.geometry.pages_per_block);
-        let mut next = (self.unwritten_reads[plane_id] + 1) % pages;
-        while plane.one_bit.get((next / in_block) as usize).is_some_and(|&one_bit| one_bit) {
-            next = (next / in_block + 1) * in_block % pages;
-        }
-        self.unwritten_reads[plane_id] = next;
-        Ppn(plane_id.0 * pages + next)
+    /// On the plane that its number falls to, from the last page on: the first blocks may be of
+    /// one bit per cell.
+    fn blank_map_page(&self, page: Lpn) -> Ppn {
+        let (plane, number) = (self.plane_by_address(page), self.by_planes.quotient(page.0));
+        let pages = self.geometry.pages_per_plane;
+        Ppn(plane.0 * pages + pages - 1 - number % pages)
     }
 
     #[inline]

@@ -38,8 +38,11 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
     /// Logical pages of the host and of the drive.
     fn logical_pages(&self) -> u32;
 
-    /// Where a page that was never written is read: any place with the right timing.
-    fn unwritten_place(&mut self, page: Lpn) -> Ppn;
+    /// Where a page of the map that was never programmed is read: any place with the right timing.
+    /// Only a layer that pages its map in has such pages.
+    fn blank_map_page(&self, page: Lpn) -> Ppn {
+        Ppn(page.0 % self.geometry().page_count)
+    }
 
     /// How many pages it is best to write in a row: one on every plane.
     fn run_pages(&self) -> u32 {

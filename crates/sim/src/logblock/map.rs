@@ -179,6 +179,6 @@ impl BlockMap {
     /// The first logical page at or after `page` that may be somewhere; the page count if none.
     #[must_use]
     pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        Lpn(self.places.next_allocated(page.0 as usize) as u32)
+        Lpn(self.places.next_not_blank(page.0 as usize) as u32)
     }
 }

@@ -210,11 +210,6 @@ impl Translation for LogBlockFtl {
         self.map.logical_pages()
     }
 
-    /// Where it would be if logical blocks lay on the units of the same numbers.
-    fn unwritten_place(&mut self, page: Lpn) -> Ppn {
-        self.units.page(UnitId(page.0 / self.units.pages()), page.0 % self.units.pages())
-    }
-
     /// A merge unit: written as a whole it needs no copy.
     fn run_pages(&self) -> u32 {
         self.units.pages()

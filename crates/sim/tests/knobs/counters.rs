@@ -2,6 +2,7 @@
 
 use crate::rig::{MSR_DRIVE, PAGE, PAGE_DRIVE, Rig};
 use ssdscope_io::{LogChunk, LogKeeper, RunSummary, Workload, run_workload};
+use ssdscope_sim::State;
 
 fn logged(rig: &mut Rig, workload: &str) -> (RunSummary, LogChunk) {
     let mut keeper = LogKeeper::default();
@@ -67,7 +68,7 @@ fn rates_and_latencies_are_those_of_the_log() {
 fn a_page_mapped_drive_counts_what_the_log_makes_it_do() {
     for policy in ["gc.policy=greedy", "gc.policy=wear-aware"] {
         let sets = ["nand.channels=2", "nand.planes=2", "nand.endurance_erases=60", policy];
-        let mut rig = Rig::page(&sets);
+        let mut rig = Rig::open(PAGE_DRIVE, &sets, Some(State::Sequential));
         let (_, log) = logged(&mut rig, MIXED);
         let counters = rig.rest();
         let read = total(&log, 0, |row| pages(&log, row));

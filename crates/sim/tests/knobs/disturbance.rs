@@ -6,6 +6,7 @@
 
 use crate::rig::{DISK_DRIVE, FLUSH, LOG_DRIVE, MSR_DRIVE, PAGE, PAGE_DRIVE, Rig, read, write};
 use ssdscope_io::{Cause, Completion, Outcome};
+use ssdscope_sim::State;
 
 knobs! {
     "disturbance.noise_sigma" => noise_has_its_median_and_is_never_below_one,
@@ -22,6 +23,9 @@ knobs! {
 /// Every kind of drive.
 pub const DRIVES: [&str; 4] = [PAGE_DRIVE, LOG_DRIVE, MSR_DRIVE, DISK_DRIVE];
 
+/// So that reads take the time of the flash.
+pub const WRITTEN: Option<State> = Some(State::Sequential);
+
 /// How long a request was held back, and how long the drive itself took.
 fn held_and_served(done: &Completion) -> (u64, u64) {
     let held_ns = done.attribution[Cause::Firmware];
@@ -30,7 +34,7 @@ fn held_and_served(done: &Completion) -> (u64, u64) {
 
 /// Reads pages one after the other from a drive that is disturbed so.
 fn reads(drive: &str, sets: &[&str], count: u64) -> Vec<Completion> {
-    let mut rig = Rig::open(drive, sets, None);
+    let mut rig = Rig::open(drive, sets, WRITTEN);
     (0..count).map(|index| rig.one(read(index * 7 % 50))).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The requests of another user (`disturbance.foreign_*`) on every kind of drive. A disk has
 //! no counters: what others ask of it shows in the time of its host's requests.
 
-use crate::disturbance::DRIVES;
+use crate::disturbance::{DRIVES, WRITTEN};
 use crate::rig::{DISK_DRIVE, MSR_DRIVE, NO_LINK, Rig, read};
 use ssdscope_io::{Cause, Completion, Nanos};
 
@@ -37,7 +37,7 @@ fn hold(found: u64, expected: u64) {
 
 /// Mean latency of reads, each of which comes to a drive that has forgotten the last.
 fn mean_read_ns(drive: &str, sets: &[&str], count: u64, of: impl Fn(&Completion) -> u64) -> f64 {
-    let mut rig = Rig::open(drive, sets, None);
+    let mut rig = Rig::open(drive, sets, WRITTEN);
     let mut sum_ns = 0;
     for index in 0..count {
         sum_ns += of(&rig.one(read(index * 7 % 50)));
@@ -54,7 +54,7 @@ fn die_wait_ns(done: &Completion) -> u64 {
 fn reads_wait_for_those_of_the_other_user() {
     for drive in COUNTING {
         let no_link = if drive == MSR_DRIVE { &NO_LINK[1..] } else { &NO_LINK };
-        let service_ns = Rig::open(drive, no_link, None).latency_ns(read(0)) as f64;
+        let service_ns = Rig::open(drive, no_link, WRITTEN).latency_ns(read(0)) as f64;
         for iops in [500, 2000] {
             let set = format!("disturbance.foreign_iops={iops}");
             hold(foreign_bytes(drive, &[&set], 10 * SECOND)[0] / 4096, 10 * iops);

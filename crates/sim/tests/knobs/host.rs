@@ -72,6 +72,8 @@ fn the_interface_decides_what_a_request_costs() {
     USUAL.check("host.lanes=4");
     // Both directions at once: while the data of a read go out, a command comes in.
     let mut nvme = Rig::page(&["host.interface=nvme", "nand.channels=2"]);
+    nvme.write_pages(0..2);
+    nvme.idle(1_000);
     let both = nvme.together(&[read(0), read(1)]);
     assert_eq!(both[0].latency().0, USUAL.read_ns());
     let apart = USUAL.message_ns(PAGE) + USUAL.message_ns(16);
@@ -163,5 +165,6 @@ fn keys_of_the_other_interface_change_nothing() {
     let resolved = config(PAGE_DRIVE, &NO_LINK);
     assert_eq!(resolved.resolved()["host"]["command_ns"], 0);
     let mut rig = Rig::page(&["host.lanes=16", "host.packet_overhead_bytes=256"]);
+    rig.one(write(0));
     assert_eq!(rig.latency_ns(read(0)), COMMAND + READ + LINK);
 }

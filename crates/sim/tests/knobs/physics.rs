@@ -1,8 +1,8 @@
 //! Formulas one can check with a pencil, across keys.
 
 use crate::rig::{
-    COMMAND, FLUSH, LINK, NO_LINK, PAGE, PAGE_DRIVE, PROGRAM_ARRAY, PROGRAM_COMMAND, READ,
-    READ_ARRAY, READ_COMMAND, Rig, TRANSFER, WRITE, read, write,
+    COMMAND, FLUSH, LINK, LOG_DRIVE, NO_LINK, PAGE, PAGE_DRIVE, PROGRAM_ARRAY, PROGRAM_COMMAND,
+    READ, READ_ARRAY, READ_COMMAND, Rig, TRANSFER, WRITE, read, write,
 };
 use ssdscope_io::{Attribution, Cause, Op};
 use ssdscope_sim::State;
@@ -112,8 +112,21 @@ fn a_partly_written_page_is_read_like_any_other() {
     assert_eq!(rig.latency_ns(read(0)), COMMAND + READ + LINK);
     let part = COMMAND + READ_COMMAND + READ_ARRAY + 2 * SECTOR + 1024;
     assert_eq!(rig.latency_ns((Op::Read, 512, 1024)), part);
-    // A page that was never written is read all the same.
-    assert_eq!(rig.latency_ns(read(9)), COMMAND + READ + LINK);
+}
+
+#[test]
+fn of_what_holds_nothing_the_map_knows() {
+    for drive in [PAGE_DRIVE, LOG_DRIVE] {
+        let mut rig = Rig::open(drive, &[], Some(State::Fresh));
+        rig.one(write(1));
+        // Never written, and discarded; of a read that has both, what is there takes its time.
+        assert_eq!(rig.latency_ns(read(9)), COMMAND + LINK);
+        assert_eq!(rig.latency_ns((Op::Read, 0, 3 * PAGE)), COMMAND + READ + 3 * LINK);
+        let before = rig.counters().flash_bytes_read;
+        rig.one((Op::Discard, PAGE, PAGE));
+        assert_eq!(rig.latency_ns((Op::Read, 0, 3 * PAGE)), COMMAND + 3 * LINK);
+        assert_eq!((before, rig.counters().flash_bytes_read), (PAGE, PAGE));
+    }
 }
 
 #[test]
@@ -154,12 +167,13 @@ fn a_flush_waits_for_earlier_writes_and_no_others() {
     assert_eq!((done[3].latency().0, done[2].latency().0), (WRITE, 2 * WRITE));
 }
 
-/// Nanoseconds per page of many requests in order, 64 at a time; a drive never written
-/// has room for all of them.
+/// Nanoseconds per page of many requests in order, 64 at a time: reads of what is there, and writes
+/// of a drive that has room for all of them.
 fn pace_ns(rw: &str, sets: &[&str]) -> f64 {
     let size = ["nand.blocks_per_plane=64", "nand.pages_per_block=256"];
     let sets = [&NO_LINK[..], &size, sets].concat();
-    let mut rig = Rig::open(PAGE_DRIVE, &sets, Some(State::Fresh));
+    let state = if rw == "read" { State::Sequential } else { State::Fresh };
+    let mut rig = Rig::open(PAGE_DRIVE, &sets, Some(state));
     let workload = format!(r#"{{"rw": "{rw}", "iodepth": 64, "requests": 4000}}"#);
     rig.run(&workload).elapsed_ns as f64 / 4000.0
 }

@@ -25,7 +25,11 @@ fn cached(pages: u64, sets: &[&str]) -> [Rig; 2] {
 
 /// Which of some sectors are in the cache.
 fn held(rig: &Rig, sectors: impl IntoIterator<Item = u64>) -> Vec<u64> {
-    let is_held = |sector: &u64| rig.fork().latency_ns(read_sector(*sector)) == 0;
+    let is_held = |sector: &u64| {
+        let mut fork = rig.fork();
+        let before = fork.counters().cache_read_bytes;
+        fork.latency_ns(read_sector(*sector)) == 0 && fork.counters().cache_read_bytes > before
+    };
     sectors.into_iter().filter(is_held).collect()
 }
 

@@ -124,6 +124,7 @@ fn no_more_than_32_commands_are_queued() {
     let resolved = config(PAGE_DRIVE, &SATA);
     assert_eq!(resolved.resolved()["host"]["queue_depth"], 32);
     let mut rig = Rig::page(&with(&["nand.channels=64", "host.bytes_per_second=1e15"]));
+    rig.write_pages(0..34);
     let reads: Vec<Ask> = (0..34).map(read).collect();
     let done = rig.together(&reads);
     let waited = done.iter().filter(|done| done.attribution[Cause::HostQueue] > 0).count();
