@@ -135,7 +135,7 @@ def test_a_consumer_drive_is_fast_for_as_long_as_was_published(drive: Consumer) 
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_the_probe_tells_how_much_is_fast_or_that_it_cannot(drive: Consumer) -> None:
     """A region of all that is free has no one size: where a fresh drive slows down is said."""
-    target = open_target(f"sim:{drive.preset}", sets=smaller(drive), seed=3)
+    target = open_target(f"sim:{drive.preset}", state="fresh", sets=smaller(drive), seed=3)
     every = run(["units", "region"], target.device, Budget.parse("default"), 3)
     found = next(each for each in every if each.name == "pslc_bytes")
     published = drive.fast_gb * GB / (FEWER * drive.shorter)

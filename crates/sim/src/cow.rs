@@ -102,8 +102,14 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     pub fn get(&self, index: usize) -> T {
         match self.chunk(index >> CHUNK_BITS) {
             Some(chunk) => chunk[index & (CHUNK - 1)],
-            None => self.ground.at(index),
+            None => self.bare(index),
         }
+    }
+
+    /// The entry of the ground at `index`. Apart, so that it takes no room where entries are.
+    #[inline(never)]
+    fn bare(&self, index: usize) -> T {
+        self.ground.at(index)
     }
 
     /// The entries of a range, copied.
@@ -259,8 +265,12 @@ pub fn unshared<U: Clone>(shared: &mut Arc<U>) -> &mut U {
 
 #[cold]
 #[inline(never)]
-fn ground_of<T: Copy, G: Ground<T>>(ground: &G, number: usize) -> Chunk<T> {
-    Arc::new(std::array::from_fn(|place| ground.at((number << CHUNK_BITS) + place)))
+fn ground_of<T: Copy + Default, G: Ground<T>>(ground: &G, number: usize) -> Chunk<T> {
+    let first = number << CHUNK_BITS;
+    if ground.is_blank(&(first..first + CHUNK)) {
+        return Arc::new([T::default(); CHUNK]);
+    }
+    Arc::new(std::array::from_fn(|place| ground.at(first + place)))
 }
 
 #[cold]

@@ -54,6 +54,11 @@ impl Region {
         self.blocks > 0 || self.borrowed_max > 0
     }
 
+    /// The same, into which nothing can be written.
+    pub(super) const fn closed(self) -> Self {
+        Self { blocks: 0, borrowed_max: 0, ..self }
+    }
+
     /// Takes its own blocks of a plane that was never written.
     pub fn set_up(&self, plane: &mut Plane) {
         let own = plane.free.len().min(self.blocks as usize);

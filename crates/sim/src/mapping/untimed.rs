@@ -52,9 +52,7 @@ impl Prepare for Cached<'_> {
     /// In order each page of the map changes in one go, so it is programmed once: here all of them
     /// after the data.
     fn fill(&mut self) -> Result<(), SimError> {
-        self.ftl.fill()?;
-        let own = self.ftl.exported_pages()..self.ftl.logical_pages();
-        own.into_iter().try_for_each(|page| self.ftl.write_page(page).map(drop))
+        self.ftl.fill_up_to(self.ftl.logical_pages())
     }
 
     /// Also empties the cache, as before switching off.
