@@ -73,7 +73,7 @@ SMALL = {
     ),
     "sata-tlc": Small(
         256 * MIB,
-        60_000,
+        120_000,
         (
             *ONE_DIE,
             *ONE_DIES_BUFFER,
