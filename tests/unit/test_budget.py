@@ -21,7 +21,7 @@ from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, Work
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.report import spending, stages
+from ssdscope.report import planning, spending, stages
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
@@ -219,22 +219,24 @@ def test_what_copies_of_a_stage_s_drive_write_later_is_counted() -> None:
     plan = spending.Plan("sim:x", Budget.parse("default"), (), 0, None, None, simulated=True)
     account, spent = spending.Account(plan), Spent()
     spent.add(1, 0, 4096)
-    account.add("sustained", 1.0, None, spent)
+    account.add("sustained", spending.Took(1.0, 1.0, 1.0), 1.0, spent)
     spent.add(2, 0, 8192)
     assert account.to_json()["bytes_written"] == 3 * 4096
     assert account.to_json()["stages"][0]["requests"] == 3
 
 
-def test_stages_on_copies_are_not_said_to_write_nothing() -> None:
-    drive = open_target("sim:mqsim-8g", seed=1)
-    plan = spending.of_page(drive, Budget.parse("default"), ("sustained",))
-    assert plan.parts[-1] == spending.Part("sustained", None)
-    assert "write to copies" in spending.plan_in_words(plan)
-
-
 def test_what_is_left_of_a_page_is_planned_alone() -> None:
     drive = open_target("sim:mqsim-8g", seed=1)
     rest = report.planned(drive, Budget.parse("default"), done=["findings", "performance"])
-    assert [part.name for part in rest.parts] == ["sustained", "distribution", "models"]
-    assert rest.writes_bytes == 0
-    assert spending.plan_in_words(rest).endswith("writes to copies of it only")
+    names = ["start", "overview", "sustained", "distribution", "models", "twin", "advice", "page"]
+    assert [part.name for part in rest.parts] == names
+    assert sum(part.seconds or 0.0 for part in rest.parts) == pytest.approx(60)
+    assert rest.writes_of("sustained") > drive.capacity_bytes
+    assert rest.writes_of("twin") == rest.writes_of("page") == 0
+    assert spending.plan_in_words(rest).endswith("it is simulated, and left as it was found")
+
+
+def test_a_budget_that_does_not_reach_for_the_page_is_said_to_take_longer() -> None:
+    plan = report.planned(open_target("sim:ryu-a", seed=1), Budget.parse("1s"))
+    assert plan.seconds == planning.START_S + planning.PAGE_S + planning.LEAST_S
+    assert "1 s were asked for, which is less than it takes" in spending.plan_in_words(plan)

@@ -88,3 +88,10 @@ def test_no_twin_is_left_out_with_its_reason() -> None:
     assert outcome.line("twin", document(twin=twin)) == (
         "off by 4.2 % in the median on unseen workloads"
     )
+
+
+def test_only_settings_that_are_to_be_set_are_counted_as_advice() -> None:
+    idle = [{"outcome": "no effect"}, {"outcome": "missing"}]
+    assert outcome.line("advice", document(advice=idle)) == "0 of 2 settings"
+    given = [*idle, {"outcome": "set"}]
+    assert outcome.line("advice", document(advice=given)) == "1 of 3 settings"

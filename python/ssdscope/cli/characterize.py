@@ -79,7 +79,7 @@ def _note_plan(plan: "Plan", stages: list[str], known: "dict[str, Any] | None") 
         done = ", ".join(given["stages_done"]) or "none"
         note(f"goes on with what was measured from {given['started']} on (stages done: {done})")
     note(f"plan: {', '.join(stages)}")
-    note(f"plan: {plan.uri} {plan_in_words(plan, listed=False)}")
+    note(f"plan: {plan.uri} {plan_in_words(plan)}")
 
 
 def _note_missing(document: "dict[str, Any]") -> None:
@@ -218,7 +218,8 @@ def characterize(
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     rated_bytes = rated(rated_writes)
     done = [] if known is None else known["provenance"]["stages_done"]
-    plan = report.planned(opened, spend, rated_bytes, done)
+    traced = None if trace is None else TraceFile(Path(trace), trace_format, columns)
+    plan = report.planned(opened, spend, rated_bytes, done, traced)
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
@@ -230,7 +231,7 @@ def characterize(
                 opened,
                 budget=spend,
                 seed=used_seed,
-                trace=None if trace is None else TraceFile(Path(trace), trace_format, columns),
+                trace=traced,
                 sets=sets or (),
                 out_html=page,
                 out_json=data,

@@ -27,6 +27,10 @@ REPEATS = 16
 UNTIL_CI = 0.05
 RUNTIME_NS = 10_000_000_000
 """A run on a simulated drive ends by then, so that slow drives do not hold up the page."""
+RUN_BYTES = 256 << 20
+"""What a run on a simulated drive may move while it is measured..."""
+FILLED_TIMES = 3
+"""... and so many times as much with what fills buffers before."""
 RUNS_SHARE = 0.6
 """Of the time of the stage on a real drive; the rest is for fitting."""
 LEAST_RUN_S = 0.1
@@ -42,7 +46,8 @@ WRITE_RATIOS = (0, 25, 50, 75, 100)
 def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
-        stop, share = Stop(UNTIL_CI, RUNTIME_NS), min(1.0, budget.wall_s / DEFAULT_S)
+        stop = Stop(UNTIL_CI, RUNTIME_NS, most_bytes=RUN_BYTES)
+        share = min(1.0, budget.wall_s / DEFAULT_S)
         points, test, repeats = (round(share * count) for count in (POINTS, TEST, REPEATS))
         return collecting.Plan("sobol", points, test, repeats, seed, stop)
     seconds = RUNS_SHARE * budget.wall_s
@@ -50,6 +55,12 @@ def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     points = max(1, runs * POINTS // (POINTS + TEST))
     stop = Stop(UNTIL_CI, round(seconds / runs * 1e9))
     return collecting.Plan("sobol", points, runs - points, 0, seed, stop, prepare=False)
+
+
+def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
+    """Give what runs on copies of a simulated drive write at most."""
+    plan = plan_of(info, budget, 0)
+    return (plan.points + plan.test + plan.repeats) * FILLED_TIMES * RUN_BYTES
 
 
 def filled_plan(device: Device, budget: Budget, seed: int) -> collecting.Plan:

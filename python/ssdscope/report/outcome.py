@@ -51,6 +51,21 @@ def left_out(name: str, document: Document, budget: Budget) -> list[str]:
     return [] if look is None else [each for each in look(document, budget) if each]
 
 
+def _overview(document: Document) -> str | None:
+    rows = [row for row in document["performance"]["points"] if row["failure"] is None]
+    return SEPARATOR.join(_first_figure(row) for row in rows) or None
+
+
+def _first_figure(row: Mapping[str, Any]) -> str:
+    """Tell what is looked for first: how long one request takes, or how many are served."""
+    what = f"{words.pattern(row['rw'])} of {words.size(row['block_bytes'])}"
+    if row["rw"] in ("read", "write"):
+        return f"{what} {words.bandwidth(row['bandwidth_bytes_per_s'])}"
+    if row["iodepth"] == 1:
+        return f"{what} {words.time(row['mean_ns'])}"
+    return f"at depth {row['iodepth']} {words.iops(row['iops'])} IOPS"
+
+
 def _findings(document: Document) -> str:
     found = Findings.from_json(document["findings"])
     counts = Counter(each.outcome for each in found.values())
@@ -117,11 +132,13 @@ def _twin(document: Document) -> str | None:
 
 
 def _advice(document: Document) -> str | None:
-    count = len(document["advice"])
-    return f"{count} settings" if count else None
+    rows = document["advice"]
+    given = sum(each["outcome"] == "set" for each in rows)
+    return f"{given} of {len(rows)} settings" if rows else None
 
 
 _LINES: dict[str, Callable[[Document], str | None]] = {
+    "overview": _overview,
     "findings": _findings,
     "performance": _performance,
     "sustained": _sustained,

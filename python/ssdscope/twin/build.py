@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
+from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin import fitting, settling, structure
 from ssdscope.twin.likeness import LABEL, Allowance, Measured, means_ns, measured
@@ -166,8 +166,8 @@ def _kept_up(design: Design, rows: Sequence[settling.Settled], seed: int) -> lis
 def _gone_on(twin: Device, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
     """Write on as long as the drive did, each workload on a copy of the twin."""
     copies = [twin.fork() for _ in rows]
-    with ThreadPoolExecutor() as pool:
-        return _told(rows, pool.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
+    with Crew() as crew:
+        return _told(rows, crew.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
 
 
 def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:
