@@ -16,7 +16,14 @@ from ssdscope.cli.probe import (
 from ssdscope.cli.progress import wanted, watched_stages
 from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, DeviceError, OutputError, UsageError
+from ssdscope.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_TRUSTWORTHY,
+    DeviceError,
+    OutputError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,6 +121,10 @@ def _conclude(
     ended: DeviceError | OutputError | None,
 ) -> int:
     """Say how it ended and how to go on, and give the exit code."""
+    from ssdscope.report.outcome import doubts
+
+    for each in doubts(result.document):
+        note(f"not to be trusted: {each}")
     if result.unfinished is None:
         session.repeat(seed, without=RESUME)
     else:
@@ -125,7 +136,7 @@ def _conclude(
         done = ", ".join(result.document["provenance"]["stages_done"]) or "none"
         note(f"interrupted; the page holds what was measured (stages done: {done})")
         return EXIT_INTERRUPTED
-    return EXIT_DONE
+    return EXIT_NOT_TRUSTWORTHY if doubts(result.document) else EXIT_DONE
 
 
 def characterize(

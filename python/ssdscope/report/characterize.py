@@ -377,7 +377,7 @@ def _run_stage(name: str, job: Job, account: spending.Account, progress: StagePr
     whole_target, whole_budget = job.target, job.budget
     found = whole_target.device
     allowed_s = _allowed_s(name, job, account)
-    job.budget = replace(whole_budget, wall_s=allowed_s)
+    job.budget = whole_budget.part(allowed_s)
     limits = _limits(name, found.info, account.plan, allowed_s)
     begun, worked = time.monotonic(), time.process_time()
     device = MeteredDevice(found.fork() if found.info.snapshot else found, limits)

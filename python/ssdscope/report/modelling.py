@@ -11,7 +11,7 @@ from ssdscope.errors import DeviceError, UsageError
 from ssdscope.models import collecting, designs, evaluation, explaining, features, fitting
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.table import Collected, Runs
-from ssdscope.probes.budget import DEFAULT_S, Budget, StageProgress
+from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.report import model_runs
 from ssdscope.report.model_runs import Kinds
 from ssdscope.report.sustaining import Settled
@@ -47,7 +47,7 @@ def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
         stop = Stop(UNTIL_CI, RUNTIME_NS, most_bytes=RUN_BYTES)
-        share = min(1.0, budget.wall_s / DEFAULT_S)
+        share = budget.brevity
         points, test, repeats = (round(share * count) for count in (POINTS, TEST, REPEATS))
         return collecting.Plan("sobol", points, test, repeats, seed, stop)
     seconds = RUNS_SHARE * budget.wall_s
@@ -125,6 +125,7 @@ def model(
             document = _document(fitted, rows, plan, fits)
         return [
             document
+            | {"cut_short": not device.left_s()}
             | {"maps": _maps(fitted, device.info, kinds), "writes": _sort(device.info, kinds)}
             | {"mix": _mix(fitted, device.info, kinds)}
         ]

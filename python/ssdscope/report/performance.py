@@ -19,7 +19,7 @@ from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import Stretch, counted, percentiles, run_stretch
 
 HELD_OUT = 40
-REQUESTS = survey.LEAST_WRITES
+REQUESTS, LEAST_REQUESTS = survey.LEAST_WRITES, 100
 DISTRIBUTION_REQUESTS = 20_000
 DEEP = 16
 TRIED_REQUESTS, CASE_SHARE = 500, 0.5
@@ -29,19 +29,20 @@ left to the stage; those behind it have more than they need if it is cheap."""
 
 def effort(budget: Budget) -> Effort:
     """Say how long points are measured."""
-    return Effort(REQUESTS * budget.repetitions, budget.wall_s)
+    requests = max(LEAST_REQUESTS, round(REQUESTS * budget.repetitions * budget.brevity))
+    return Effort(requests, budget.wall_s)
 
 
 def writes_bytes(info: DeviceInfo, budget: Budget, *, overview: bool) -> int:
     """Give what the points of a simulated drive write at most: those of the overview, or the rest.
 
-    Those that are held out differ with the seed, and not in how much they may write together.
+    Which are held out hangs on the seed: as many of the largest are not less.
     """
     points = survey.overview(info)
     if not overview:
         known = set(points)
         points = [each for each in (*survey.grid(info), *survey.between(info)) if each not in known]
-    each = [survey.most_bytes(point, REQUESTS * budget.repetitions) for point in points]
+    each = [survey.most_bytes(point, effort(budget).requests) for point in points]
     return sum(each) + (0 if overview else HELD_OUT * max(each, default=0))
 
 
@@ -49,7 +50,7 @@ def distributions_bytes(info: DeviceInfo, budget: Budget) -> int:
     """Give what the distributions of a simulated drive write at most."""
     if not info.writable:
         return 0
-    requests = DISTRIBUTION_REQUESTS * min(budget.repetitions, 8)
+    requests = _distribution_requests(budget)
     block = max(4096, info.logical_block_bytes)
     return sum((requests + 2 * depth) * block for depth in (1, DEEP))
 
@@ -113,7 +114,7 @@ def _of_stretch(rw: str, stretch: Stretch) -> dict[str, Any]:
 
 def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stretch:
     workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=seed + depth)
-    requests = DISTRIBUTION_REQUESTS * min(budget.repetitions, 8)
+    requests = _distribution_requests(budget)
     if device.info.snapshot:
         requests = _affordable(device, workload, requests)
     workload = counted(workload, requests)
@@ -122,6 +123,10 @@ def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stre
         workload = replace(workload, runtime_ns=round(share_ns))
     # A simulated drive is left as it was found, and writes do not age it for the next case.
     return run_stretch(device.fork() if device.info.snapshot else device, workload)
+
+
+def _distribution_requests(budget: Budget) -> int:
+    return round(DISTRIBUTION_REQUESTS * min(budget.repetitions, 8) * budget.brevity)
 
 
 def _affordable(device: Device, workload: Workload, requests: int) -> int:

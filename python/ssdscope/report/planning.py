@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ssdscope.probes.budget import WRITTEN_BYTE_WORK_S
 from ssdscope.probes.registry import choose
 from ssdscope.report import modelling, performance, replay, stages, sustaining
 from ssdscope.report.spending import Part, Plan, looked_at_bytes, of_probes
@@ -57,10 +58,9 @@ def of_page(
     whole = sum(shares.values()) or 1.0
     parts = [Part(START, 0, START_S)]
     for name, share in shares.items():
-        writes = probing.writes_bytes if name == "findings" else (
-            _writes_bytes(name, target, budget, probing, trace)
-        )  # fmt: skip
-        parts.append(Part(name, writes, share / whole * (seconds - START_S - PAGE_S)))
+        part = budget.part(share / whole * (seconds - START_S - PAGE_S))
+        writes = _writes_bytes(name, target, part, probing, trace)
+        parts.append(Part(name, writes, part.wall_s))
     parts.append(Part(PAGE, 0, PAGE_S))
     total = sum(part.writes_bytes for part in parts)
     return replace(
@@ -75,8 +75,13 @@ def of_page(
 def _writes_bytes(
     name: str, target: Target, budget: Budget, probing: Plan, trace: replay.TraceFile | None
 ) -> int:
-    """Give the most that a stage behind the probes writes."""
+    """Give the most that a stage writes in its part of the time."""
     info = target.device.info
+    if name == "findings":
+        counted = stages.of_probes(budget, info).wall_s / WRITTEN_BYTE_WORK_S
+        return min(probing.writes_bytes, round(counted)) if probing.simulated else (
+            probing.writes_bytes
+        )  # fmt: skip
     if not info.writable or (target.kind == "null" and probing.drive_bytes is None):
         return 0
     if name == "trace":

@@ -24,20 +24,23 @@ from ssdscope.targets.spare import spare_bytes
 
 STAGES: tuple[tuple[str, float], ...] = (
     ("overview", 0.02),
-    ("findings", 0.31),
-    ("performance", 0.09),
-    ("sustained", 0.24),
+    ("findings", 0.28),
+    ("performance", 0.11),
+    ("sustained", 0.22),
     ("distribution", 0.04),
     ("trace", 0.04),
     ("models", 0.12),
-    ("twin", 0.14),
+    ("twin", 0.17),
     ("advice", 0.02),
 )
 """Stages in order, with their share of the time; what one leaves is for those behind it."""
+OVERVIEW_TRIES = 3
+"""How often what tells most is measured, where the machine is busy."""
 PROBES_COUNT = 3.4
 """Seconds of work that probes count in a second: they count writes in order as random ones."""
-CORES = {"performance": 2, "sustained": 2, "models": 2, "twin": 2, "advice": 2}
-"""Cores that a stage keeps busy on copies of a simulated drive, of two; others are on one."""
+CORES = {"performance": 2, "sustained": 2, "models": 2}
+"""Cores that a stage keeps busy on copies of a simulated drive, of two; others hardly gain by the
+second one."""
 WRITING = ("overview", "performance", "sustained", "distribution", "models")
 """Stages that write behind the probes; a trace writes what is in it, until its time is over."""
 
@@ -86,11 +89,15 @@ def left_idle(info: DeviceInfo, budget: Budget, *, trace: bool) -> set[str]:
     return {name for name, nothing in idle.items() if nothing}
 
 
+def of_probes(budget: Budget, info: DeviceInfo) -> Budget:
+    """Give what probes may spend as they count it."""
+    return budget if info.clock == "wall" else budget.part(PROBES_COUNT * budget.wall_s)
+
+
 def _detect(job: Job, progress: StageProgress) -> None:
     found: list[Finding] = []
-    device, budget = job.target.device, job.budget
-    if device.info.clock == "virtual":
-        budget = replace(budget, wall_s=PROBES_COUNT * budget.wall_s)
+    device = job.target.device
+    budget = of_probes(job.budget, device.info)
     try:
         for finding in session.each(["all"], device, budget, job.seed, progress):
             found.append(finding)
@@ -101,21 +108,21 @@ def _detect(job: Job, progress: StageProgress) -> None:
 
 def _look(job: Job, progress: StageProgress) -> None:
     """Measure what tells most, so that who waits has it in the first seconds."""
-    _survey(job, progress, 0, len(survey.overview(job.target.device.info)))
+    _survey(job, progress, 0, len(survey.overview(job.target.device.info)), tries=OVERVIEW_TRIES)
 
 
 def _measure(job: Job, progress: StageProgress) -> None:
     _survey(job, progress, len(survey.overview(job.target.device.info)), None)
 
 
-def _survey(job: Job, progress: StageProgress, begin: int, end: int | None) -> None:
+def _survey(job: Job, progress: StageProgress, begin: int, end: int | None, tries: int = 1) -> None:
     """Measure points of the plan; what a stage that was cut off left of them goes."""
     device, rows = job.target.device, job.document["performance"]["points"]
     del rows[begin:]
     rng = stream(job.seed, "report.characterize.held_out")
     plan = survey.planned(device.info, performance.HELD_OUT, rng)[begin:end]
     measured = survey.collect(
-        device, [point for point, _ in plan], performance.effort(job.budget),
+        device, [point for point, _ in plan], replace(performance.effort(job.budget), tries=tries),
         seed=job.seed + begin * survey.SEEDS_APART, progress=progress,
     )  # fmt: skip
     for (_, split), row in zip(plan, measured, strict=True):
@@ -172,7 +179,7 @@ def _budget_of(name: str, job: Job) -> Budget:
     """Give what a stage that has ended could spend."""
     spent = job.document["provenance"]["spent"]["stages"]
     allowed_s = next(each["allowed_seconds"] for each in spent if each["name"] == name)
-    return replace(job.budget, wall_s=allowed_s)
+    return job.budget.part(allowed_s)
 
 
 def _twin(job: Job, progress: StageProgress) -> None:
@@ -181,7 +188,7 @@ def _twin(job: Job, progress: StageProgress) -> None:
         job.document["twin"] = {"reason": "there is no drive behind it"}
         return
     info = job.target.device.info
-    work_s = job.budget.wall_s * CORES["twin"]
+    work_s = job.budget.wall_s
     built = twin.build(
         job.findings, info, job.document["performance"], name=job.target.uri, seed=job.seed,
         work_s=work_s,

@@ -18,7 +18,7 @@ from ssdscope.targets import Device
 from ssdscope.targets.crew import Crew
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
-from ssdscope.workloads.rounds import SHOWN_SHARE, TRIED_SHARE, cost_of_rest
+from ssdscope.workloads.rounds import FLASH_PAGE_BYTES, SHOWN_SHARE, TRIED_SHARE, cost_of_rest
 from ssdscope.workloads.steady import (
     RANGE_MAX,
     ROUND_SHARE,
@@ -121,8 +121,15 @@ def chains(info: DeviceInfo, budget: Budget) -> list[list[Point]]:
 
 
 def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
-    """Give what may be written to copies of a simulated drive until writes come to rest."""
-    return len(chains(info, budget)) * CHAIN_TIMES * info.capacity_bytes
+    """Give what may be written to copies of a simulated drive until writes come to rest.
+
+    Parameters
+    ----------
+    budget
+        Of the stage: whatever is written costs an operation a page at least.
+    """
+    most = len(chains(info, budget)) * CHAIN_TIMES * info.capacity_bytes
+    return min(most, round(COST_PER_S * budget.wall_s) * FLASH_PAGE_BYTES)
 
 
 def settle(

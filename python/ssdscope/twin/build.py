@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class Twin:
         Median error on what was fitted, as a share.
     not_modelled
         What the twin has in its simplest form, as sentences.
+    cut_short
+        Whether the search ended because its work was done.
     """
 
     toml: str
@@ -55,6 +57,7 @@ class Twin:
     rows: list[dict[str, Any]]
     fit_error: float
     not_modelled: tuple[str, ...] = field(default=())
+    cut_short: bool = False
 
     def errors(self) -> stats.PredictionErrors | None:
         """Compare it with the held-out workloads, if there are any."""
@@ -83,6 +86,7 @@ class Twin:
             "held_out": self.rows,
             "errors": None if errors is None else errors.to_json(),
             "not_modelled": list(self.not_modelled),
+            "cut_short": self.cut_short,
         }
 
 
@@ -126,7 +130,8 @@ def build(
     disturbed = noise(performance.get("distributions", []))
     known = structure.known(findings, info, disturbed)
     kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
-    found = fitting.fitted(known, rows, findings, kept, seed, Allowance(work_s))
+    allowance = Allowance(work_s)
+    found = fitting.fitted(known, rows, findings, kept, seed, allowance)
     if isinstance(found, str):
         return found
     one_line = " ".join(name.split())
@@ -140,7 +145,7 @@ def build(
         text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
-    return _useless(draft, rows) or Twin(text, found.design, told, found.error, known.not_modelled)
+    return _useless(draft, rows) or replace(draft, toml=text, cut_short=allowance.left_s <= 0)
 
 
 def _held_to(twin: Device, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
