@@ -74,6 +74,8 @@ class Watch:
 
 
 UNWATCHED = Watch()
+MEASURED_TIMES = 1.25
+"""By so many times a stage on a real drive may pass its time."""
 
 
 class _Files:
@@ -207,6 +209,7 @@ def characterize(
             resuming.require_same_drive(path, files.shown(job.document))
     job.document["provenance"]["spent"] = account.to_json()
     job.document = files.keep(job.document)
+    account.ready_s = time.monotonic()
     interrupted, broken = _run_stages(job, account, files, progress, watch)
     progress("writing the page", 1.0)
     return _finish(job, account, files, interrupted, broken)
@@ -409,8 +412,9 @@ def _allowed_s(name: str, job: Job, account: spending.Account) -> float:
         for each, share in stages.STAGES[names.index(name) :]
         if each == name or each not in idle
     }
-    left_s = max(0.0, account.left_s - planning.PAGE_S)
-    return left_s * rest[name] / sum(rest.values())
+    share_s = account.left_s * rest[name] / sum(rest.values())
+    # A few figures there are always.
+    return max(share_s, planning.LEAST_S) if name == "overview" else share_s
 
 
 def _limits(name: str, info: DeviceInfo, plan: spending.Plan, allowed_s: float) -> Limits:
@@ -420,7 +424,9 @@ def _limits(name: str, info: DeviceInfo, plan: spending.Plan, allowed_s: float) 
         # Probes keep to their time themselves: they say what a step costs before they begin it.
         work_s = None if name == "findings" else allowed_s * stages.CORES.get(name, 1)
         return Limits(None, writes, work_s)
-    return Limits(time.monotonic() + allowed_s if name in stages.WRITING else None, writes)
+    # What paces itself ends in time; the meter ends what does not.
+    ends_s = time.monotonic() + MEASURED_TIMES * allowed_s if name in stages.WRITING[1:] else None
+    return Limits(ends_s, writes)
 
 
 def _require_there(device: Device) -> None:

@@ -55,10 +55,10 @@ def of_page(
         target, budget, choose("all", budget) if "findings" in shares else [], rated
     )
     seconds = max(budget.wall_s, START_S + PAGE_S + LEAST_S)
-    whole = sum(shares.values()) or 1.0
+    whole, stages_s = sum(shares.values()) or 1.0, seconds - START_S - PAGE_S
     parts = [Part(START, 0, START_S)]
     for name, share in shares.items():
-        part = budget.part(share / whole * (seconds - START_S - PAGE_S))
+        part = budget.part(share / whole * stages_s)
         writes = _writes_bytes(name, target, part, probing, trace)
         parts.append(Part(name, writes, part.wall_s))
     parts.append(Part(PAGE, 0, PAGE_S))
@@ -69,6 +69,7 @@ def of_page(
         writes_bytes=total,
         reads_first_bytes=looked_at_bytes(target, total),
         seconds=seconds,
+        stages_s=stages_s,
     )
 
 

@@ -62,6 +62,8 @@ class Plan:
         Whether counted work binds.
     seconds
         What everything takes, with what is not measuring: at least what that needs.
+    stages_s
+        What is left of it to all stages, those that were done before among them.
     reads_first_bytes
         The most that is read to see that writing loses nobody's data.
     """
@@ -75,6 +77,7 @@ class Plan:
     simulated: bool
     reads_first_bytes: int = 0
     seconds: float = 0.0
+    stages_s: float = 0.0
 
     def writes_of(self, name: str) -> int:
         """Give the most that a part writes; nothing where it has none."""
@@ -211,6 +214,9 @@ class Account:
         What was allowed.
     begun_s
         When its time began, by `time.monotonic`.
+    ready_s
+        When the first stage began. What a busy machine needs longer to load what measures, it does
+        not take from the stages: that is planned for apart.
     earlier_s
         Seconds of stages that ended before, in another process.
     worked_s
@@ -219,6 +225,7 @@ class Account:
 
     plan: Plan
     begun_s: float = field(default_factory=time.monotonic)
+    ready_s: float = field(default_factory=time.monotonic)
     earlier_s: float = 0.0
     worked_s: float = 0.0
     stages: list[tuple[dict[str, Any], Spent]] = field(default_factory=list)
@@ -230,9 +237,10 @@ class Account:
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left, never negative; of a simulated drive they are counted."""
-        used_s = self.worked_s if self.plan.simulated else self.used_s
-        return max(0.0, self.plan.seconds - used_s)
+        """Seconds that are left to stages, never negative; of a simulated drive counted ones."""
+        measured_s = self.earlier_s + time.monotonic() - self.ready_s
+        used_s = self.worked_s if self.plan.simulated else measured_s
+        return max(0.0, self.plan.stages_s - used_s)
 
     def add(
         self,

@@ -18,7 +18,13 @@ from ssdscope.targets import Device
 from ssdscope.targets.crew import Crew
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
-from ssdscope.workloads.rounds import FLASH_PAGE_BYTES, SHOWN_SHARE, TRIED_SHARE, cost_of_rest
+from ssdscope.workloads.rounds import (
+    FLASH_PAGE_BYTES,
+    LEAST_DEPTHS,
+    SHOWN_SHARE,
+    TRIED_SHARE,
+    cost_of_rest,
+)
 from ssdscope.workloads.steady import (
     RANGE_MAX,
     ROUND_SHARE,
@@ -41,7 +47,8 @@ MORE_THAN_SEEN, DEPTHS_MORE = 2.0, 1.15
 the other depths add to it."""
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
 CHAIN_TIMES = 6
-"""Of a simulated drive, what the workloads of one pattern and size may write together."""
+"""Of a simulated drive, what the workloads of one pattern and size may write together, beside
+rounds that fill the queue, which are larger on small drives."""
 SEED = 0x5057
 NEAR_SHARE = 0.02
 """Of the drive, a round of a workload that goes on from a fork of a drive that is at rest."""
@@ -128,7 +135,14 @@ def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
     budget
         Of the stage: whatever is written costs an operation a page at least.
     """
-    most = len(chains(info, budget)) * CHAIN_TIMES * info.capacity_bytes
+    capacity = info.capacity_bytes
+    every = chains(info, budget)
+    queues = [
+        min(LEAST_DEPTHS * point.iodepth * point.block_bytes, capacity)
+        for points in every
+        for point in points
+    ]
+    most = len(every) * CHAIN_TIMES * capacity + 2 * WINDOW_ROUNDS * sum(queues)
     return min(most, round(COST_PER_S * budget.wall_s) * FLASH_PAGE_BYTES)
 
 
