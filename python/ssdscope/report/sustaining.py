@@ -46,7 +46,7 @@ MORE_THAN_SEEN, DEPTHS_MORE = 2.0, 1.15
 """What a workload may cost of what its first writes promise, as collection begins later; and what
 the other depths add to it."""
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
-CHAIN_TIMES = 6
+CHAIN_TIMES = 14
 """Of a simulated drive, what the workloads of one pattern and size may write together, beside
 rounds that fill the queue, which are larger on small drives."""
 SEED = 0x5057
@@ -135,15 +135,15 @@ def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
     budget
         Of the stage: whatever is written costs an operation a page at least.
     """
-    capacity = info.capacity_bytes
-    every = chains(info, budget)
-    queues = [
-        min(LEAST_DEPTHS * point.iodepth * point.block_bytes, capacity)
-        for points in every
-        for point in points
-    ]
-    most = len(every) * CHAIN_TIMES * capacity + 2 * WINDOW_ROUNDS * sum(queues)
+    most = sum(_chain_bytes(info, points) for points in chains(info, budget))
     return min(most, round(COST_PER_S * budget.wall_s) * FLASH_PAGE_BYTES)
+
+
+def _chain_bytes(info: DeviceInfo, points: Sequence[Point]) -> int:
+    """Give what the workloads of one pattern and size write at most."""
+    capacity = info.capacity_bytes
+    queues = [min(LEAST_DEPTHS * each.iodepth * each.block_bytes, capacity) for each in points]
+    return CHAIN_TIMES * capacity + 2 * WINDOW_ROUNDS * sum(queues)
 
 
 def settle(
@@ -224,20 +224,14 @@ def _settled(
     spare_bytes: int | None,
 ) -> Settled:
     """Bring chains of workloads to rest: on a drive that can be copied side by side."""
-    copies = device.info.snapshot
-    settled = Settled()
+    copies, settled = device.info.snapshot, Settled()
+    most_bytes = [_chain_bytes(device.info, points) for points in every]
+    drives = [device.fork(each / sum(most_bytes)) if copies else device for each in most_bytes]
     # A run is one call into Rust that lets go of Python, so threads are enough.
     with Crew(None if copies else 1) as crew:
         tasks = [
-            crew.submit(
-                _chain,
-                device.fork(1 / len(every)) if copies else device,
-                points,
-                most,
-                seed + SEED,
-                spare_bytes,
-            )
-            for points, most in zip(every, granted, strict=True)
+            crew.submit(_chain, each, points, most, seed + SEED, spare_bytes)
+            for each, points, most in zip(drives, every, granted, strict=True)
         ]
         for done, (points, task) in enumerate(zip(every, tasks, strict=True), start=1):
             courses, kept = task.result()
