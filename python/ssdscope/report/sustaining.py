@@ -21,6 +21,7 @@ from ssdscope.workloads import Workload
 from ssdscope.workloads.rounds import (
     FLASH_PAGE_BYTES,
     LEAST_DEPTHS,
+    MOST_REGIONS,
     SHOWN_SHARE,
     TRIED_SHARE,
     cost_of_rest,
@@ -46,9 +47,8 @@ MORE_THAN_SEEN, DEPTHS_MORE = 2.0, 1.15
 """What a workload may cost of what its first writes promise, as collection begins later; and what
 the other depths add to it."""
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
-CHAIN_TIMES = 14
-"""Of a simulated drive, what the workloads of one pattern and size may write together, beside
-rounds that fill the queue, which are larger on small drives."""
+MOST_ROUNDS = round(MOST_REGIONS / ROUND_SHARE) + WINDOW_ROUNDS + 1
+"""Of one workload, with those that are measured and those that are tried first."""
 SEED = 0x5057
 NEAR_SHARE = 0.02
 """Of the drive, a round of a workload that goes on from a fork of a drive that is at rest."""
@@ -141,9 +141,12 @@ def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
 
 def _chain_bytes(info: DeviceInfo, points: Sequence[Point]) -> int:
     """Give what the workloads of one pattern and size write at most."""
-    capacity = info.capacity_bytes
-    queues = [min(LEAST_DEPTHS * each.iodepth * each.block_bytes, capacity) for each in points]
-    return CHAIN_TIMES * capacity + 2 * WINDOW_ROUNDS * sum(queues)
+    capacity, most = info.capacity_bytes, 0
+    for place, each in enumerate(points):
+        share = NEAR_SHARE if place and info.snapshot else ROUND_SHARE
+        queue = LEAST_DEPTHS * each.iodepth * each.block_bytes
+        most += MOST_ROUNDS * min(max(round(share * capacity), queue), capacity)
+    return most
 
 
 def settle(

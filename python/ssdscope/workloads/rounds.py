@@ -135,7 +135,7 @@ class Rounds:
     device, workload, most_regions, written_bytes, spare_bytes, most_cost
         As of `write_until_steady`, which also says what is raised.
     round_share
-        What a round writes of the region.
+        What a round writes of the region. With less the same number of rounds is the most.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class Rounds:
         beyond = (self._least_bytes or 0) / self._region_bytes - GATE_REGIONS
         if beyond > 0 and device.info.clock == "virtual":
             most_regions += beyond
-        self._most_rounds = int(most_regions / round_share + ROUNDING)
+        self._most_rounds = int(most_regions / ROUND_SHARE + ROUNDING)
 
     @property
     def bytes_written(self) -> int:
