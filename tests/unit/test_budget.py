@@ -23,6 +23,7 @@ from ssdscope.probes.budget import Budget, Work
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.report import planning, spending, stages
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
 from ssdscope.targets.records import Progress
@@ -240,3 +241,41 @@ def test_a_budget_that_does_not_reach_for_the_page_is_said_to_take_longer() -> N
     plan = report.planned(open_target("sim:ryu-a", seed=1), Budget.parse("1s"))
     assert plan.seconds == planning.START_S + planning.PAGE_S + planning.LEAST_S
     assert "1 s were asked for, which is less than it takes" in spending.plan_in_words(plan)
+
+
+def test_runs_side_by_side_write_no_more_than_their_stage_may() -> None:
+    """Each alone would fit; what is set aside for one is not there for the next."""
+    device = MeteredDevice(
+        open_target("sim:msr-4gb", seed=1).device, Limits(writes_bytes=25 * PAGE)
+    )
+    plans = [Workload("randwrite", requests=10, seed=seed) for seed in range(4)]
+    outcomes = list(run_on_copies([Course(device, [plan]) for plan in plans]))
+    assert [len(each.results) for each in outcomes] == [1, 1, 1, 0]
+    assert isinstance(outcomes[3].failure, ExhaustedError)
+    assert device.spent.bytes_written == 25 * PAGE
+    assert device.spent.booked_bytes == 0
+    reads = list(run_on_copies([Course(device, [Workload("randread", requests=10)])]))
+    assert reads[0].failure is None
+
+
+def test_a_copy_may_have_a_part_of_what_is_left_for_itself() -> None:
+    device = MeteredDevice(
+        open_target("sim:msr-4gb", seed=1).device, Limits(writes_bytes=100 * PAGE)
+    )
+    parts = [device.fork(0.1), device.fork(0.9)]
+    for part in parts:
+        part.run(Workload("randwrite", requests=500))
+    assert [part.spent.bytes_written for part in parts] == [10 * PAGE, 90 * PAGE]
+    assert device.spent.bytes_written == 100 * PAGE
+
+
+def test_work_on_a_simulated_drive_is_counted_alike_on_every_machine() -> None:
+    def left_s() -> float:
+        limits = Limits(work_s=1.0)
+        device = MeteredDevice(open_target("sim:msr-4gb", seed=1).device, limits)
+        device.fork().run(Workload("randwrite", requests=1000))
+        return device.left_s()
+
+    assert left_s() == left_s()
+    assert 0.9 < left_s() < 1.0
+    assert MeteredDevice(open_target("sim:msr-4gb").device, Limits(work_s=0.0)).left_s() == 0
