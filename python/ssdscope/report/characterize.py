@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from ssdscope.errors import DeviceError, OutputError, UsageError
 from ssdscope.findings import Findings
 from ssdscope.probes.budget import Budget, StageProgress, silent
@@ -387,7 +389,9 @@ def _run_stage(name: str, job: Job, account: spending.Account, progress: StagePr
     job.target = replace(whole_target, device=device)
     cut_off = True
     try:
-        stages.RUN[name](job, progress)
+        # Of small matrices threads of BLAS wait for each other longer than they compute.
+        with threadpool_limits(limits=1, user_api="blas"):
+            stages.RUN[name](job, progress)
         _require_there(found)
         cut_off = False
     finally:

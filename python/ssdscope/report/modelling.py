@@ -5,8 +5,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.models import collecting, designs, evaluation, explaining, features, fitting
 from ssdscope.models.fitted import FittedModel
@@ -115,14 +113,12 @@ def model(
         rows = [*known, *model_runs.without_known(rows, [*known, *rows])]
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)
-        # On a few hundred rows threads of BLAS wait for each other longer than they compute.
-        with threadpool_limits(limits=1, user_api="blas"):
-            fits = fitting.Fits()
-            fitted = fitting.fit(
-                rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed, fits=fits
-            )
-            progress("holding the model to unseen runs", 0.9)
-            document = _document(fitted, rows, plan, fits)
+        fits = fitting.Fits()
+        fitted = fitting.fit(
+            rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed, fits=fits
+        )
+        progress("holding the model to unseen runs", 0.9)
+        document = _document(fitted, rows, plan, fits)
         return [
             document
             | {"cut_short": not device.left_s()}
