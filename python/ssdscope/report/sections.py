@@ -55,7 +55,9 @@ def stages(document: Document) -> Table | None:
         (
             str(each["name"]),
             f"{each['seconds']:.1f} s",
-            f"{each['allowed_seconds']:.1f} s",
+            words.NOTHING
+            if each["allowed_seconds"] is None
+            else f"{each['allowed_seconds']:.1f} s",
             f"{each['requests']:,}",
             words.capacity(each["bytes_written"]),
             words.capacity(each["bytes_read"]),
