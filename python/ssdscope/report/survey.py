@@ -213,8 +213,8 @@ def collect(
 ) -> Iterator[Measurement]:
     """Run each point, in order, and give each row as soon as it is there.
 
-    A simulated drive is forked before each write, so that all of them start from the same
-    state and none ages the drive for the next. A real drive has to live with what was done.
+    A simulated drive is forked before each, so that all of them start from the same state and
+    in any order. A real drive has to live with what was done.
     """
     pace = Pace(points, effort.wall_s)
     for index, point in enumerate(points):
@@ -304,7 +304,8 @@ def _stretches(
         return
     limited = counted(plan, _requests(point, requests))
     if not point.writes or not device.info.snapshot:
-        yield run_stretch(device, limited)
+        # Reads, too, leave a drive in another state: what its dies did last, and when.
+        yield run_stretch(device.fork() if device.info.snapshot else device, limited)
         return
     few = list(_bursts(device, limited, range(seed, seed + FEW_BURSTS)))
     yield from few
