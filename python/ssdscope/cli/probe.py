@@ -252,7 +252,7 @@ def tell_plan(plan: "Plan", output_format: str) -> int:
 
 def _planned(plan: "Plan") -> list[tuple[str, ...]]:
     """Lay out a plan, a row for each part."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for part in plan.parts:
         life = plan.share_of(part.writes_bytes)
         rows.append(
