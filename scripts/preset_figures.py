@@ -30,7 +30,7 @@ def of_preset(name: str) -> dict[str, Any]:
     budget = Budget.parse("default")
     device = open_target(f"sim:{name}", seed=SEED).device
     points = [survey.Point(each.rw, each.block_bytes, each.iodepth) for each in nearest.FIGURES]
-    effort = performance.effort(budget, len(points))
+    effort = performance.effort(budget)
     rows = [
         row.to_json() | {"split": "grid"}
         for row in survey.collect(device, points, effort, seed=SEED, progress=silent)

@@ -32,7 +32,7 @@ NAMES = [name for name, _ in stages.STAGES]
 
 @pytest.fixture(autouse=True)
 def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sustaining, "MOST_COST", 3e5)
+    monkeypatch.setattr(sustaining, "COST_PER_S", 3e6)
     monkeypatch.setattr(performance, "REQUESTS", performance.REQUESTS // 4)
     monkeypatch.setattr(performance, "DISTRIBUTION_REQUESTS", 2000)
     monkeypatch.setattr(registry, "_PROBES", (latency.PROBE, units.PROBE))
@@ -64,7 +64,7 @@ def without_times(document: dict[str, Any]) -> dict[str, Any]:
         del given[name]
     del given["spent"]["used_seconds"]
     for stage in given["spent"]["stages"]:
-        del stage["seconds"]
+        del stage["seconds"], stage["processor_seconds"]
     for model in told["models"]:
         for row in model["rows"]:
             del row["fit_s"], row["predict_us"]
@@ -92,7 +92,8 @@ def require_told(document: dict[str, Any], found: list[str], ended: dict[str, st
     assert " · read latency per request " in found[-1]
     assert found[-1].count(" · ") == detected - 1
     assert "trace" not in ended, "there is none"
-    assert "left out 8 kinds of writes: not steady within what may be spent" in ended["sustained"]
+    assert "kinds of writes: not steady within what may be spent" in ended["sustained"]
+    assert "declared" not in ended["sustained"]
     assert ended["twin"].startswith("off by ")
     assert document["provenance"]["outcomes"]["findings"]["outcome"] == ended["findings"]
 
@@ -217,7 +218,7 @@ def test_nothing_to_go_on_with_is_said(tmp_path: Path) -> None:
 def test_what_an_interrupted_run_measured_is_not_lost_by_forgetting_to_resume(
     begun: Path,
 ) -> None:
-    with pytest.raises(UsageError, match="stages done: findings") as caught:
+    with pytest.raises(UsageError, match="stages done: overview, findings") as caught:
         require_nothing_lost(begun / "page.partial.json")
     assert "--resume goes on with it; --force" in str(caught.value.hint)
     require_nothing_lost(begun / "elsewhere.json")
@@ -228,7 +229,7 @@ def test_what_a_cut_off_stage_wrote_to_a_real_drive_is_counted(
 ) -> None:
     path = tmp_path / "drive.bin"
     path.write_bytes(b"\0" * (8 << 20))
-    out, quick = tmp_path / "page.html", Budget("default", wall_s=2, repetitions=1)
+    out, quick = tmp_path / "page.html", Budget("default", wall_s=9, repetitions=1)
 
     def opened() -> Target:
         return open_target(str(path), destroy_token="FILE:drive.bin")
@@ -272,7 +273,7 @@ def test_the_command_says_how_to_go_on(
     words = ("characterize", "sim:mqsim-8g", "-O", str(tmp_path / "page.html"))
     said = cli(*words)
     assert said.status == 130
-    assert "plan: findings (2 probes), performance, sustained, " in said.err
+    assert "plan: overview, findings (2 probes), performance, sustained, " in said.err
     assert "page.html --seed " in said.err
     assert said.err.rpartition("go on with: ssdscope ")[2].splitlines()[0].endswith(" --resume")
     assert "repeat:" not in said.err
@@ -283,8 +284,11 @@ def test_the_command_says_how_to_go_on(
     assert (planned.status, "latency" in planned.out) == (0, False), planned.err
     monkeypatch.setitem(stages.RUN, "models", nothing)
     last = cli(*words, "--resume", "-o", "json")
-    assert last.status == 0, last.err
-    assert "stages done: findings, performance, sustained, distribution, trace)" in last.err
+    assert last.status == 3, "stages that measure nothing can tell nothing"
+    assert "not to be trusted: nothing at all could be told" in last.err
+    assert (
+        "stages done: overview, findings, performance, sustained, distribution, trace)" in last.err
+    )
     assert "plan: models, twin, advice\n" in last.err
     assert "--resume" not in last.err.rpartition("repeat: ")[2]
     seed = said.err.partition("seed ")[2].split(" ", 1)[0]

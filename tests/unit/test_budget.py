@@ -21,8 +21,9 @@ from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, Work
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.report import spending, stages
+from ssdscope.report import planning, spending, stages
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
 from ssdscope.targets.records import Progress
@@ -219,22 +220,62 @@ def test_what_copies_of_a_stage_s_drive_write_later_is_counted() -> None:
     plan = spending.Plan("sim:x", Budget.parse("default"), (), 0, None, None, simulated=True)
     account, spent = spending.Account(plan), Spent()
     spent.add(1, 0, 4096)
-    account.add("sustained", 1.0, None, spent)
+    account.add("sustained", spending.Took(1.0, 1.0, 1.0), 1.0, spent)
     spent.add(2, 0, 8192)
     assert account.to_json()["bytes_written"] == 3 * 4096
     assert account.to_json()["stages"][0]["requests"] == 3
 
 
-def test_stages_on_copies_are_not_said_to_write_nothing() -> None:
-    drive = open_target("sim:mqsim-8g", seed=1)
-    plan = spending.of_page(drive, Budget.parse("default"), ("sustained",))
-    assert plan.parts[-1] == spending.Part("sustained", None)
-    assert "write to copies" in spending.plan_in_words(plan)
-
-
 def test_what_is_left_of_a_page_is_planned_alone() -> None:
     drive = open_target("sim:mqsim-8g", seed=1)
     rest = report.planned(drive, Budget.parse("default"), done=["findings", "performance"])
-    assert [part.name for part in rest.parts] == ["sustained", "distribution", "models"]
-    assert rest.writes_bytes == 0
-    assert spending.plan_in_words(rest).endswith("writes to copies of it only")
+    names = ["start", "overview", "sustained", "distribution", "models", "twin", "advice", "page"]
+    assert [part.name for part in rest.parts] == names
+    assert sum(part.seconds or 0.0 for part in rest.parts) == pytest.approx(60)
+    assert rest.writes_of("sustained") > drive.capacity_bytes
+    assert rest.writes_of("twin") == rest.writes_of("page") == 0
+    assert spending.plan_in_words(rest).endswith("it is simulated, and left as it was found")
+
+
+def test_a_budget_that_does_not_reach_for_the_page_is_said_to_take_longer() -> None:
+    plan = report.planned(open_target("sim:ryu-a", seed=1), Budget.parse("1s"))
+    assert plan.seconds == planning.START_S + planning.PAGE_S + planning.LEAST_S
+    assert "1 s were asked for, which is less than it takes" in spending.plan_in_words(plan)
+
+
+def test_runs_side_by_side_write_no_more_than_their_stage_may() -> None:
+    """Each alone would fit; what is set aside for one is not there for the next."""
+    device = MeteredDevice(
+        open_target("sim:msr-4gb", seed=1).device, Limits(writes_bytes=25 * PAGE)
+    )
+    plans = [Workload("randwrite", requests=10, seed=seed) for seed in range(4)]
+    outcomes = list(run_on_copies([Course(device, [plan]) for plan in plans]))
+    assert [len(each.results) for each in outcomes] == [1, 1, 1, 0]
+    assert isinstance(outcomes[3].failure, ExhaustedError)
+    assert device.spent.bytes_written == 25 * PAGE
+    assert device.spent.booked_bytes == 0
+    reads = list(run_on_copies([Course(device, [Workload("randread", requests=10)])]))
+    assert reads[0].failure is None
+
+
+def test_a_copy_may_have_a_part_of_what_is_left_for_itself() -> None:
+    device = MeteredDevice(
+        open_target("sim:msr-4gb", seed=1).device, Limits(writes_bytes=100 * PAGE)
+    )
+    parts = [device.fork(0.1), device.fork(0.9)]
+    for part in parts:
+        part.run(Workload("randwrite", requests=500))
+    assert [part.spent.bytes_written for part in parts] == [10 * PAGE, 90 * PAGE]
+    assert device.spent.bytes_written == 100 * PAGE
+
+
+def test_work_on_a_simulated_drive_is_counted_alike_on_every_machine() -> None:
+    def left_s() -> float:
+        limits = Limits(work_s=1.0)
+        device = MeteredDevice(open_target("sim:msr-4gb", seed=1).device, limits)
+        device.fork().run(Workload("randwrite", requests=1000))
+        return device.left_s()
+
+    assert left_s() == left_s()
+    assert 0.9 < left_s() < 1.0
+    assert MeteredDevice(open_target("sim:msr-4gb").device, Limits(work_s=0.0)).left_s() == 0

@@ -40,6 +40,7 @@ BLACK_BOX = ("probes", "models", "twin")
 
 DOOR = {
     "ssdscope.targets.copies",
+    "ssdscope.targets.crew",
     "ssdscope.targets",
     "ssdscope.targets.device",
     "ssdscope.targets.metered",

@@ -69,6 +69,30 @@ def test_sustained_writes_that_were_not_tried_are_named(
     assert outcome.left_out("sustained", document(info=info), budget) == said
 
 
+def test_a_figure_of_a_busy_machine_is_a_bound_and_says_so() -> None:
+    row = SMALL | {"failure": None, "mean_ns": 80_000.0, "iops": 12_500.0, "sort": "read"}
+    calm = row | {"rw": "randread", "waited_share": None}
+    busy, many = calm | {"waited_share": 0.12}, calm | {"iodepth": 32, "waited_share": 0.4}
+    told = document(performance={"points": [busy, many]})
+    said = outcome.line("overview", told)
+    assert said is not None
+    assert "at most 80 µs (12 % waiting)" in said
+    assert "at depth 32 at least 12.5 k IOPS (40 % waiting)" in said
+    assert outcome.doubts(told) == [
+        "the machine was busy: 2 of the first 2 figures are bounds, not values"
+    ]
+    assert outcome.doubts(document(performance={"points": [calm] * 6 + [busy]})) == []
+    (missing,) = outcome.left_out("performance", told, DEFAULT)
+    assert "2 workloads, which are bounds: the machine was busy" in missing
+
+
+def test_a_report_that_tells_nothing_is_not_to_be_trusted() -> None:
+    failed = SMALL | {"rw": "randread", "failure": "late"}
+    nothing = document(performance={"points": [failed]}, findings=Findings(FOUND[3:]).to_json())
+    assert outcome.doubts(nothing) == ["nothing at all could be told of this target"]
+    assert outcome.doubts(document(performance={"points": [failed]})) == []
+
+
 def test_what_has_no_figures_is_counted_by_the_reason() -> None:
     rows = [
         SMALL | {"rw": "randread", "sort": "read", "failure": None, "mean_ns": 80_000.0},
@@ -88,3 +112,10 @@ def test_no_twin_is_left_out_with_its_reason() -> None:
     assert outcome.line("twin", document(twin=twin)) == (
         "off by 4.2 % in the median on unseen workloads"
     )
+
+
+def test_only_settings_that_are_to_be_set_are_counted_as_advice() -> None:
+    idle = [{"outcome": "no effect"}, {"outcome": "missing"}]
+    assert outcome.line("advice", document(advice=idle)) == "0 of 2 settings"
+    given = [*idle, {"outcome": "set"}]
+    assert outcome.line("advice", document(advice=given)) == "1 of 3 settings"

@@ -1,18 +1,23 @@
 """The sweep of the page, and the runs its model is fitted to."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from tests.unit.made_up_runs import info
 
 from ssdscope.probes.budget import Budget, silent
-from ssdscope.report import modelling
+from ssdscope.report import modelling, order
 from ssdscope.report.survey import (
     SEEDS_APART,
     Effort,
+    Pace,
     Point,
     between,
     collect,
     grid,
     off_grid,
+    overview,
     planned,
 )
 from ssdscope.report.sustaining import Settled
@@ -32,20 +37,63 @@ def test_held_out_points_are_off_the_grid_and_aligned() -> None:
     assert {p.rw for p in points} == {"read", "randread", "write", "randwrite"}
 
 
-def test_the_plan_has_every_point_once_and_reads_first() -> None:
+def test_what_tells_most_comes_first_and_is_shown_at_once() -> None:
+    first = [(each.rw, each.iodepth) for each in overview(info())]
+    reads = [("randread", 1), ("randread", 32), ("read", 16)]
+    writes = [("randwrite", 1), ("randwrite", 32), ("write", 16)]
+    assert first == reads + writes
+    assert [(each.rw, each.iodepth) for each in overview(info(writable=False))] == reads
+    plan = [point for point, _ in planned(info(), 40, np.random.default_rng(1))]
+    assert plan[:6] == overview(info())
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5])
+def test_what_stays_open_is_an_even_spread_and_not_the_tail(share: float) -> None:
+    """What was measured by then has its part of each pattern, of sizes and of depths."""
+    points = order.evenly(grid(info()))
+    done = points[: round(share * len(points))]
+    assert sorted(points) == sorted(grid(info()))
+    kinds = [
+        *((lambda point, rw=rw: point.rw == rw) for rw in ("read", "randread", "write")),
+        lambda point: point.block_bytes <= 16 << 10,
+        lambda point: point.block_bytes >= 256 << 10,
+        lambda point: point.iodepth <= 4,
+        lambda point: point.iodepth >= 16,
+    ]
+    for kind in kinds:
+        whole, part = (sum(map(kind, some)) for some in (points, done))
+        assert part / whole == pytest.approx(share, rel=0.7)
+
+
+def test_a_drive_that_lives_with_its_writes_is_read_first() -> None:
+    plan = planned(replace(info(), snapshot=False), 40, np.random.default_rng(1))
+    rest = [point.writes for point, _ in plan][6:]
+    assert rest == sorted(rest)
+
+
+def test_reads_that_take_long_leave_writes_their_part_of_the_time() -> None:
+    now = 100.0
+    points = [Point(rw, 4096, depth) for rw in ("read", "write") for depth in (1, 2)]
+    pace = Pace(points, 40.0, lambda: now)
+    assert pace.runtime_ns(points[0]) == 10e9
+    now += 30
+    assert pace.runtime_ns(points[1]) == 0
+    assert pace.runtime_ns(points[2]) == 10e9
+    now += 4
+    assert pace.runtime_ns(points[3]) == 16e9, "what one leaves is for those behind it"
+
+
+def test_the_plan_has_every_point_once() -> None:
     plan = planned(info(), 40, np.random.default_rng(1))
     points = [point for point, _ in plan]
     assert len(points) == len(set(points))
     assert set(points) >= {*grid(info()), *between(info())}
-    assert [point.writes for point in points] == sorted(point.writes for point in points)
     held_out = {point for point, split in plan if split == "off-grid"}
     assert len(held_out) == 40
     assert not held_out & {*grid(info()), *between(info())}
 
 
 def test_a_drive_of_wall_time_gets_as_many_runs_as_fit() -> None:
-    from dataclasses import replace
-
     wall = replace(info(), clock="wall")
     default, hour = (modelling.plan_of(wall, Budget.parse(name), 1) for name in ("30s", "1h"))
     assert (default.points + default.test) * default.stop.runtime_ns <= 0.61 * 30e9
@@ -70,7 +118,7 @@ def test_a_drive_too_small_for_the_workloads_has_no_model() -> None:
 def test_writes_side_by_side_come_to_what_each_does_alone() -> None:
     device = open_target("sim:mqsim-8g", seed=1).device
     points = [Point("randwrite", size << 10, depth) for size in (4, 16) for depth in (1, 16)]
-    effort = Effort(40, 0)
+    effort = Effort(40)
     told: list[float] = []
     rows = list(collect(device, points, effort, seed=5, progress=lambda _, done: told.append(done)))
     assert [row.point for row in rows] == points

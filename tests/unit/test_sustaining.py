@@ -31,7 +31,7 @@ def document(drive: Device) -> dict[str, Any]:
     """The performance of the drive, as the page holds it."""
     settled = sustaining.settle(drive, DEFAULT, seed=1, progress=silent)
     points = [Point("randwrite", 65536, 16), Point("randread", 65536, 16)]
-    measured = survey.collect(drive, points, Effort(400, 0), seed=1, progress=silent)
+    measured = survey.collect(drive, points, Effort(400), seed=1, progress=silent)
     return {
         "target": {"info": {"clock": "virtual"}},
         "performance": {
@@ -43,7 +43,7 @@ def document(drive: Device) -> dict[str, Any]:
 
 def test_a_write_is_a_burst_or_sustained(document: dict[str, Any]) -> None:
     burst, read = document["performance"]["points"]
-    assert (burst["sort"], burst["bursts"], burst["requests"]) == ("burst", survey.BURSTS, 2048)
+    assert (burst["sort"], burst["bursts"], burst["requests"]) == ("burst", survey.FEW_BURSTS, 800)
     assert (read["sort"], read["bursts"]) == ("read", 1)
     kept = [each for each in document["performance"]["sustained"] if each["reached"]]
     assert {(each["rw"], each["iodepth"]) for each in kept} >= {("randwrite", 16), ("write", 1)}
@@ -61,7 +61,7 @@ def test_a_write_is_a_burst_or_sustained(document: dict[str, Any]) -> None:
 def test_the_page_shows_both_with_what_is_behind_them(document: dict[str, Any]) -> None:
     rows = {(row.name, row.depth): row for row in writes.table(document)}
     both = rows["random write, 64 KiB", "16"]
-    assert "4 times 512 in" in both.burst_of
+    assert "2 times 400 in" in both.burst_of
     assert " to " in both.sustained_of
     assert both.course.startswith("<svg")
     assert "came to rest" not in writes.lead(document)
@@ -80,7 +80,7 @@ def test_the_drive_is_left_as_it_was(drive: Device) -> None:
 def test_what_the_budget_does_not_reach_is_said(
     drive: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sustaining, "MOST_COST", 2_000)
+    monkeypatch.setattr(sustaining, "COST_PER_S", 20)
     settled = sustaining.settle(drive, DEFAULT, seed=1, progress=silent)
     rows = list(sustaining.rows(settled))
     assert rows

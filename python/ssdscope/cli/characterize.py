@@ -16,7 +16,14 @@ from ssdscope.cli.probe import (
 from ssdscope.cli.progress import wanted, watched_stages
 from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, DeviceError, OutputError, UsageError
+from ssdscope.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_TRUSTWORTHY,
+    DeviceError,
+    OutputError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +86,7 @@ def _note_plan(plan: "Plan", stages: list[str], known: "dict[str, Any] | None") 
         done = ", ".join(given["stages_done"]) or "none"
         note(f"goes on with what was measured from {given['started']} on (stages done: {done})")
     note(f"plan: {', '.join(stages)}")
-    note(f"plan: {plan.uri} {plan_in_words(plan, listed=False)}")
+    note(f"plan: {plan.uri} {plan_in_words(plan)}")
 
 
 def _note_missing(document: "dict[str, Any]") -> None:
@@ -114,6 +121,10 @@ def _conclude(
     ended: DeviceError | OutputError | None,
 ) -> int:
     """Say how it ended and how to go on, and give the exit code."""
+    from ssdscope.report.outcome import doubts
+
+    for each in doubts(result.document):
+        note(f"not to be trusted: {each}")
     if result.unfinished is None:
         session.repeat(seed, without=RESUME)
     else:
@@ -125,7 +136,7 @@ def _conclude(
         done = ", ".join(result.document["provenance"]["stages_done"]) or "none"
         note(f"interrupted; the page holds what was measured (stages done: {done})")
         return EXIT_INTERRUPTED
-    return EXIT_DONE
+    return EXIT_NOT_TRUSTWORTHY if doubts(result.document) else EXIT_DONE
 
 
 def characterize(
@@ -218,7 +229,8 @@ def characterize(
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     rated_bytes = rated(rated_writes)
     done = [] if known is None else known["provenance"]["stages_done"]
-    plan = report.planned(opened, spend, rated_bytes, done)
+    traced = None if trace is None else TraceFile(Path(trace), trace_format, columns)
+    plan = report.planned(opened, spend, rated_bytes, done, traced)
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
@@ -230,7 +242,7 @@ def characterize(
                 opened,
                 budget=spend,
                 seed=used_seed,
-                trace=None if trace is None else TraceFile(Path(trace), trace_format, columns),
+                trace=traced,
                 sets=sets or (),
                 out_html=page,
                 out_json=data,

@@ -16,7 +16,7 @@ from ssdscope.cli.session import Session
 from ssdscope.cli.target_names import complete_target
 from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
-from ssdscope.units import format_capacity
+from ssdscope.units import format_capacity, format_percent
 from ssdscope.units import format_number as _number
 
 if TYPE_CHECKING:
@@ -242,15 +242,28 @@ def tell_plan(plan: "Plan", output_format: str) -> int:
     if output_format == "json":
         emit_json({**envelope(), "plan": plan.to_json()})
         return EXIT_DONE
-    bounds = (part.writes_bytes for part in plan.parts)
-    told = ("-" if each is None else format_capacity(each) for each in bounds)
-    rows = list(zip((part.name for part in plan.parts), told, strict=True))
-    emit(table(("part", "writes at most"), rows))
+    emit(table(("part", "takes", "writes at most", "of its life"), _planned(plan)))
     emit(f"\n{plan.uri} {spending.plan_in_words(plan)}")
     if plan.needs_full:
         most = format_capacity(plan.unasked_bytes or 0)
         emit(f"that is more than {most}, and has to be asked for: --budget full")
     return EXIT_DONE
+
+
+def _planned(plan: "Plan") -> list[tuple[str, ...]]:
+    """Lay out a plan, a row for each part."""
+    rows: list[tuple[str, ...]] = []
+    for part in plan.parts:
+        life = plan.share_of(part.writes_bytes)
+        rows.append(
+            (
+                part.name,
+                "-" if part.seconds is None else f"{part.seconds:.3g} s",
+                format_capacity(part.writes_bytes),
+                "-" if life is None else format_percent(life),
+            )
+        )
+    return rows
 
 
 def _list(target: str | None, output_format: str) -> int:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from ssdscope.cli.output import note
+from ssdscope.shown import shown_name
 from ssdscope.units import format_duration
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ssdscope.report import Watch
     from ssdscope.targets import Progress
 
+AT_ONCE = "overview"
+"""The stage whose line stays above a bar: it is what people wait for."""
 StageCallback = Callable[[str, float], None]
 
 
@@ -96,9 +99,13 @@ def watched_stages(mode: str) -> "Iterator[tuple[StageCallback, Watch]]":
         def found(text: str) -> None:
             bar.below = text
 
+        def ended(name: str, said: str) -> None:
+            if name == AT_ONCE:
+                bar.console.print(f"{name}: {shown_name(said)}", markup=False, highlight=False)
+
         yield (
             lambda stage, share: bar.update(task, description=stage, completed=share),
-            Watch(found),
+            Watch(found, ended),
         )
 
 

@@ -7,6 +7,7 @@ it was, the drive is settled again and the runs since the last good sentinel are
 nobody knows what they saw.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -38,6 +39,8 @@ SETTLE_REGIONS = 1.0
 """A drive is overwritten at random this often before the first run."""
 ADAPTIVE_START = 0.25
 ADAPTIVE_BATCHES = 6
+BATCH = 32
+"""Runs at a time, where they are counted: between two batches it is known what is left."""
 
 
 @dataclass(frozen=True)
@@ -250,11 +253,21 @@ def _settle(device: Device, seed: int, progress: StageProgress) -> None:
 def _copies(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:
     """Run each on a copy, several at a time."""
     wanted = [wanted[place] for place in measuring.alike_together([each.drawn for each in wanted])]
-    drawn = [task.drawn for task in wanted]
-    rows = measuring.on_copies(device, drawn, plan.stop, plan.size_bytes, plan.jobs)
-    with closing(rows):
-        for task, row in zip(wanted, rows, strict=True):
-            yield Collected(task.split, row)
+    for some in batches(wanted, device):
+        drawn = [task.drawn for task in some]
+        rows = measuring.on_copies(device, drawn, plan.stop, plan.size_bytes, plan.jobs)
+        with closing(rows):
+            for task, row in zip(some, rows, strict=True):
+                yield Collected(task.split, row)
+
+
+def batches(wanted: Sequence[Task], device: Device) -> Iterator[Sequence[Task]]:
+    """Hand out tasks, some at a time, until what may be spent on the drive is used up."""
+    size = BATCH if math.isfinite(device.left_s()) else max(len(wanted), 1)
+    for begin in range(0, len(wanted), size):
+        if not device.left_s():
+            return
+        yield wanted[begin : begin + size]
 
 
 def _one_after_another(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:

@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from ssdscope.errors import DeviceError, OutputError, UsageError
 from ssdscope.findings import Findings
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.probes.registry import choose
-from ssdscope.report import looking, outcome, replay, resuming, spending, stages, survey
+from ssdscope.report import looking, outcome, planning, replay, resuming, spending, stages, survey
 from ssdscope.report.identity import Disclosure, Masked
 from ssdscope.report.page import render
 from ssdscope.report.resuming import UNFINISHED
@@ -26,6 +28,7 @@ from ssdscope.targets import Device, Target
 from ssdscope.targets.metered import Limits, MeteredDevice
 from ssdscope.targets.names import printable, shell_words
 from ssdscope.targets.native_build import native_build
+from ssdscope.targets.records import DeviceInfo
 
 
 @dataclass
@@ -73,6 +76,8 @@ class Watch:
 
 
 UNWATCHED = Watch()
+MEASURED_TIMES = 1.25
+"""By so many times a stage on a real drive may pass its time."""
 
 
 class _Files:
@@ -191,7 +196,7 @@ def characterize(
         )
     if trace is not None:
         trace.require_readable()
-    plan = planned(target, budget, rated_bytes)
+    plan = planned(target, budget, rated_bytes, trace=trace)
     plan.require_asked()
     account = spending.Account(plan)
     account.begun_s = begun_s or account.begun_s
@@ -206,13 +211,18 @@ def characterize(
             resuming.require_same_drive(path, files.shown(job.document))
     job.document["provenance"]["spent"] = account.to_json()
     job.document = files.keep(job.document)
+    account.ready_s = time.monotonic()
     interrupted, broken = _run_stages(job, account, files, progress, watch)
     progress("writing the page", 1.0)
     return _finish(job, account, files, interrupted, broken)
 
 
 def planned(
-    target: Target, budget: Budget, rated_bytes: int | None = None, done: Collection[str] = ()
+    target: Target,
+    budget: Budget,
+    rated_bytes: int | None = None,
+    done: Collection[str] = (),
+    trace: replay.TraceFile | None = None,
 ) -> spending.Plan:
     """Say what a page about a drive may spend, before anything is measured.
 
@@ -222,9 +232,12 @@ def planned(
         As of `characterize`.
     done
         Stages that were done before.
+    trace
+        What is replayed.
     """
-    left = [name for name in stages.WRITING if name not in done]
-    return spending.of_page(target, budget, left, rated_bytes, probed="findings" in done)
+    idle = stages.left_idle(target.device.info, budget, trace=trace is not None)
+    left = {name: share for name, share in stages.STAGES if name not in {*done, *idle}}
+    return planning.of_page(target, budget, left, rated_bytes, trace)
 
 
 def stages_left(budget: Budget, *, trace: bool, done: Collection[str] = ()) -> list[str]:
@@ -360,36 +373,64 @@ def _finish(
 
 
 def _run_stage(name: str, job: Job, account: spending.Account, progress: StageProgress) -> None:
-    """Run a stage on a drive with a meter, in its share of the time that is left.
+    """Run a stage on a drive with a meter, in its share of what is left.
 
-    On a simulated drive counts decide, which are the budget's whatever the time; each stage has a
+    On a simulated drive that is counted, so that a page hangs on the seed alone; each stage has a
     copy of it as it was found, so that no stage hangs on what those before it did.
     """
+    job.worked_s = 0.0
     whole_target, whole_budget = job.target, job.budget
-    rest = dict(stages.STAGES[[each for each, _ in stages.STAGES].index(name) :])
-    idle = stages.left_idle(job)
-    rest = {each: share for each, share in rest.items() if each == name or each not in idle}
-    whole = sum(rest.values()) + stages.PAGE_SHARE
-    allowed_s = None if account.plan.simulated else account.left_s * rest[name] / whole
-    limits, begun = Limits(), time.monotonic()
-    if allowed_s is not None:
-        job.budget = replace(whole_budget, wall_s=allowed_s)
-        if name in stages.WRITING:
-            limits = Limits(begun + allowed_s, account.plan.writes_of(name))
     found = whole_target.device
+    allowed_s = _allowed_s(name, job, account)
+    job.budget = whole_budget.part(allowed_s)
+    limits = _limits(name, found.info, account.plan, allowed_s)
+    begun, worked = time.monotonic(), time.process_time()
     device = MeteredDevice(found.fork() if found.info.snapshot else found, limits)
     job.target = replace(whole_target, device=device)
     cut_off = True
     try:
-        stages.RUN[name](job, progress)
+        # Of small matrices threads of BLAS wait for each other longer than they compute.
+        with threadpool_limits(limits=1, user_api="blas"):
+            stages.RUN[name](job, progress)
         _require_there(found)
         cut_off = False
     finally:
         job.target, job.budget = whole_target, whole_budget
-        seconds = time.monotonic() - begun
-        job.document["provenance"]["stage_seconds"][name] = seconds
-        account.add(name, seconds, allowed_s, device.spent, cut_off=cut_off)
+        counted_s = (device.spent.work_s + job.worked_s) / stages.CORES.get(name, 1)
+        took = spending.Took(
+            time.monotonic() - begun,
+            time.process_time() - worked,
+            counted_s if account.plan.simulated else 0.0,
+        )
+        job.document["provenance"]["stage_seconds"][name] = took.seconds
+        account.add(name, took, allowed_s, device.spent, cut_off=cut_off)
         job.document["provenance"]["spent"] = account.to_json()
+
+
+def _allowed_s(name: str, job: Job, account: spending.Account) -> float:
+    """Give a stage its share of what is left; what one leaves is for those behind it."""
+    names = [each for each, _ in stages.STAGES]
+    idle = stages.left_idle(job.device.info, job.budget, trace=job.trace is not None)
+    rest = {
+        each: share
+        for each, share in stages.STAGES[names.index(name) :]
+        if each == name or each not in idle
+    }
+    share_s = account.left_s * rest[name] / sum(rest.values())
+    # A few figures there are always.
+    return max(share_s, planning.LEAST_S) if name == "overview" else share_s
+
+
+def _limits(name: str, info: DeviceInfo, plan: spending.Plan, allowed_s: float) -> Limits:
+    """Say what the meter of a stage lets through."""
+    writes = None if info.kind == "null" else plan.writes_of(name)
+    if info.clock == "virtual":
+        # Probes keep to their time themselves: they say what a step costs before they begin it.
+        work_s = None if name == "findings" else allowed_s * stages.CORES.get(name, 1)
+        return Limits(None, writes, work_s)
+    # What paces itself ends in time; the meter ends what does not.
+    ends_s = time.monotonic() + MEASURED_TIMES * allowed_s if name in stages.WRITING[1:] else None
+    return Limits(ends_s, writes)
 
 
 def _require_there(device: Device) -> None:

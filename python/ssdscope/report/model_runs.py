@@ -23,9 +23,10 @@ from ssdscope.models.samples import BESIDE
 from ssdscope.models.table import Collected
 from ssdscope.probes.budget import StageProgress
 from ssdscope.report.sustaining import Settled
+from ssdscope.seeds import stream
 from ssdscope.targets import Device
 from ssdscope.workloads import measuring
-from ssdscope.workloads.grid import FILLED_STOP, Row, Stop, Vector
+from ssdscope.workloads.grid import FILLED_STOP, Row, Vector
 
 RANDOM = {"read": 0, "randread": 100, "write": 0, "randwrite": 100}
 SHARES = {"read": 0, "randread": 0, "write": 100, "randwrite": 100}
@@ -77,18 +78,21 @@ def on_settled(
     KeyboardInterrupt
         After Ctrl-C.
     """
-    stop = Stop(plan.stop.until_ci, plan.stop.runtime_ns, FILLED_STOP.fill_bytes)
+    stop = replace(plan.stop, fill_bytes=FILLED_STOP.fill_bytes)
     planned, _ = collecting.tasks(device.info, plan)
     nearest = (replace(task, vector=kinds.nearest(task.vector)) for task in planned)
     tasks = list(dict.fromkeys(nearest))
-
-    drives = [kinds.drive(task.vector, device) for task in tasks]
-    drawn = [task.drawn for task in tasks]
-    rows = measuring.on_copies_of(drives, drawn, stop, jobs=plan.jobs)
-    with closing(rows):
-        for done, (task, row) in enumerate(zip(tasks, rows, strict=True), start=1):
-            yield Collected(task.split, row)
-            progress(f"{done} of {len(tasks)} runs", done / len(tasks))
+    # Whatever ends this early leaves some of each split.
+    order = stream(plan.seed, "report.model_runs.order").permutation(len(tasks))
+    done = 0
+    for some in collecting.batches([tasks[place] for place in order], device):
+        drives = [kinds.drive(task.vector, device) for task in some]
+        rows = measuring.on_copies_of(drives, [task.drawn for task in some], stop, jobs=plan.jobs)
+        with closing(rows):
+            for task, row in zip(some, rows, strict=True):
+                done += 1
+                yield Collected(task.split, row)
+                progress(f"{done} of {len(tasks)} runs", done / len(tasks))
 
 
 def of_page(performance: Mapping[str, Any], *, sustained: bool) -> list[Collected]:

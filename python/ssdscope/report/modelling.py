@@ -5,13 +5,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.models import collecting, designs, evaluation, explaining, features, fitting
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.table import Collected, Runs
-from ssdscope.probes.budget import DEFAULT_S, Budget, StageProgress
+from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.report import model_runs
 from ssdscope.report.model_runs import Kinds
 from ssdscope.report.sustaining import Settled
@@ -27,6 +25,10 @@ REPEATS = 16
 UNTIL_CI = 0.05
 RUNTIME_NS = 10_000_000_000
 """A run on a simulated drive ends by then, so that slow drives do not hold up the page."""
+RUN_BYTES = 256 << 20
+"""What a run on a simulated drive may move while it is measured..."""
+FILLED_TIMES = 3
+"""... and so many times as much with what fills buffers before."""
 RUNS_SHARE = 0.6
 """Of the time of the stage on a real drive; the rest is for fitting."""
 LEAST_RUN_S = 0.1
@@ -42,7 +44,8 @@ WRITE_RATIOS = (0, 25, 50, 75, 100)
 def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
-        stop, share = Stop(UNTIL_CI, RUNTIME_NS), min(1.0, budget.wall_s / DEFAULT_S)
+        stop = Stop(UNTIL_CI, RUNTIME_NS, most_bytes=RUN_BYTES)
+        share = budget.brevity
         points, test, repeats = (round(share * count) for count in (POINTS, TEST, REPEATS))
         return collecting.Plan("sobol", points, test, repeats, seed, stop)
     seconds = RUNS_SHARE * budget.wall_s
@@ -50,6 +53,12 @@ def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     points = max(1, runs * POINTS // (POINTS + TEST))
     stop = Stop(UNTIL_CI, round(seconds / runs * 1e9))
     return collecting.Plan("sobol", points, runs - points, 0, seed, stop, prepare=False)
+
+
+def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
+    """Give what runs on copies of a simulated drive write at most."""
+    plan = plan_of(info, budget, 0)
+    return (plan.points + plan.test + plan.repeats) * FILLED_TIMES * RUN_BYTES
 
 
 def filled_plan(device: Device, budget: Budget, seed: int) -> collecting.Plan:
@@ -104,16 +113,15 @@ def model(
         rows = [*known, *model_runs.without_known(rows, [*known, *rows])]
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)
-        # On a few hundred rows threads of BLAS wait for each other longer than they compute.
-        with threadpool_limits(limits=1, user_api="blas"):
-            fits = fitting.Fits()
-            fitted = fitting.fit(
-                rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed, fits=fits
-            )
-            progress("holding the model to unseen runs", 0.9)
-            document = _document(fitted, rows, plan, fits)
+        fits = fitting.Fits()
+        fitted = fitting.fit(
+            rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed, fits=fits
+        )
+        progress("holding the model to unseen runs", 0.9)
+        document = _document(fitted, rows, plan, fits)
         return [
             document
+            | {"cut_short": not device.left_s()}
             | {"maps": _maps(fitted, device.info, kinds), "writes": _sort(device.info, kinds)}
             | {"mix": _mix(fitted, device.info, kinds)}
         ]

@@ -10,10 +10,13 @@ from ssdscope.probes.budget import Budget
 from ssdscope.probes.registry import choose
 from ssdscope.report import words
 from ssdscope.report.parts import Document, best_known, measured
+from ssdscope.targets.metered import TIME_OVER
 
 SEPARATOR = " · "
 NAMED = 6
 """More names than so many are counted."""
+FIRST = 6
+"""Figures that are looked for first (`order.first`), half of them of writes."""
 SMALL = {"block_bytes": 4096, "iodepth": 1}
 
 
@@ -23,6 +26,25 @@ def found_so_far(found: Findings) -> str:
     return SEPARATOR.join(
         f"{words.in_a_sentence(each.about.name)} {words.value(each)}" for each in reversed(detected)
     )
+
+
+def doubts(document: Document) -> list[str]:
+    """Say why a report is not to be trusted, in a sentence each; nothing of one that is.
+
+    What is looked for first is only a bound, as the machine was busy; or nothing could be told.
+    """
+    said = []
+    rows = [row for row in document["performance"]["points"] if row["failure"] is None]
+    first = rows[: FIRST if document["target"]["info"]["writable"] else FIRST // 2]
+    if held := [row for row in first if row.get("waited_share")]:
+        said.append(
+            f"the machine was busy: {len(held)} of the first {len(first)} figures are bounds, not "
+            "values"
+        )
+    told = [each for each in document["findings"] if each["outcome"] != "undetectable"]
+    if not rows and not told:
+        said.append("nothing at all could be told of this target")
+    return said
 
 
 def line(name: str, document: Document) -> str | None:
@@ -51,6 +73,21 @@ def left_out(name: str, document: Document, budget: Budget) -> list[str]:
     return [] if look is None else [each for each in look(document, budget) if each]
 
 
+def _overview(document: Document) -> str | None:
+    rows = [row for row in document["performance"]["points"] if row["failure"] is None]
+    return SEPARATOR.join(_first_figure(row) for row in rows) or None
+
+
+def _first_figure(row: Mapping[str, Any]) -> str:
+    """Tell what is looked for first: how long one request takes, or how many are served."""
+    what = f"{words.pattern(row['rw'])} of {words.size(row['block_bytes'])}"
+    if row["rw"] in ("read", "write"):
+        return f"{what} {words.at_least(words.bandwidth(row['bandwidth_bytes_per_s']), row)}"
+    if row["iodepth"] == 1:
+        return f"{what} {words.at_most(words.time(row['mean_ns']), row)}"
+    return f"at depth {row['iodepth']} {words.at_least(words.iops(row['iops']) + ' IOPS', row)}"
+
+
 def _findings(document: Document) -> str:
     found = Findings.from_json(document["findings"])
     counts = Counter(each.outcome for each in found.values())
@@ -66,7 +103,8 @@ def _performance(document: Document) -> str:
     for rw in ("randread", "randwrite"):
         for row in measured(document, rw=rw, **SMALL)[:1]:
             sort = "" if rw == "randread" else f" ({row['sort']})"
-            told.append(f"{words.pattern(rw)} of 4 KiB {words.time(row['mean_ns'])}{sort}")
+            took = words.at_most(words.time(row["mean_ns"]), row)
+            told.append(f"{words.pattern(rw)} of 4 KiB {took}{sort}")
     return SEPARATOR.join(told)
 
 
@@ -117,11 +155,13 @@ def _twin(document: Document) -> str | None:
 
 
 def _advice(document: Document) -> str | None:
-    count = len(document["advice"])
-    return f"{count} settings" if count else None
+    rows = document["advice"]
+    given = sum(each["outcome"] == "set" for each in rows)
+    return f"{given} of {len(rows)} settings" if rows else None
 
 
 _LINES: dict[str, Callable[[Document], str | None]] = {
+    "overview": _overview,
     "findings": _findings,
     "performance": _performance,
     "sustained": _sustained,
@@ -149,7 +189,14 @@ def _properties_left(document: Document, budget: Budget) -> Iterable[str]:
 
 
 def _points_left(document: Document, _budget: Budget) -> Iterable[str]:
-    yield from _failed(document["performance"]["points"], "workloads")
+    rows = document["performance"]["points"]
+    yield from _failed(rows, "workloads")
+    if held := [row for row in rows if row.get("waited_share")]:
+        share = max(row["waited_share"] for row in held)
+        yield (
+            f"exact figures of {len(held)} workloads, which are bounds: the machine was busy, and "
+            f"we waited for a core for up to {words.percent(share)} of the time"
+        )
 
 
 def _rest_left(document: Document, budget: Budget) -> Iterable[str]:
@@ -179,11 +226,15 @@ def _trace_left(document: Document, _budget: Budget) -> Iterable[str]:
 def _model_left(document: Document, _budget: Budget) -> Iterable[str]:
     if not document["models"]:
         yield "the model: no drive, or too few runs that can be used"
+    elif document["models"][0].get("cut_short"):
+        yield f"further runs than {document['models'][0]['runs']}: {TIME_OVER}"
 
 
 def _twin_left(document: Document, _budget: Budget) -> Iterable[str]:
     if reason := (document["twin"] or {}).get("reason"):
         yield f"the twin: {reason}"
+    elif (document["twin"] or {}).get("cut_short"):
+        yield f"likenesses that might come nearer: {TIME_OVER}"
 
 
 _LEFT_OUT: dict[str, Callable[[Document, Budget], Iterable[str]]] = {

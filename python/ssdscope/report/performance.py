@@ -1,5 +1,6 @@
 """What is measured for the page beyond the probes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,19 +14,45 @@ from ssdscope.report import survey
 from ssdscope.report.survey import Effort
 from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
+from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import Stretch, counted, percentiles, run_stretch
 
 HELD_OUT = 40
-REQUESTS = survey.LEAST_WRITES
+REQUESTS, LEAST_REQUESTS = survey.LEAST_WRITES, 100
 DISTRIBUTION_REQUESTS = 20_000
 DEEP = 16
+TRIED_REQUESTS, CASE_SHARE = 500, 0.5
+"""On a simulated drive so many requests of a case are tried, and it takes such a share of what is
+left to the stage; those behind it have more than they need if it is cheap."""
 
 
-def effort(budget: Budget, points: int) -> Effort:
-    """Share the time out among the points."""
-    per_point_s = budget.wall_s / max(points, 1)
-    return Effort(REQUESTS * budget.repetitions, runtime_ns=round(per_point_s * 1e9))
+def effort(budget: Budget) -> Effort:
+    """Say how long points are measured."""
+    requests = max(LEAST_REQUESTS, round(REQUESTS * budget.repetitions * budget.brevity))
+    return Effort(requests, budget.wall_s)
+
+
+def writes_bytes(info: DeviceInfo, budget: Budget, *, overview: bool) -> int:
+    """Give what the points of a simulated drive write at most: those of the overview, or the rest.
+
+    Which are held out hangs on the seed: as many of the largest are not less.
+    """
+    points = survey.overview(info)
+    if not overview:
+        known = set(points)
+        points = [each for each in (*survey.grid(info), *survey.between(info)) if each not in known]
+    each = [survey.most_bytes(point, effort(budget).requests) for point in points]
+    return sum(each) + (0 if overview else HELD_OUT * max(each, default=0))
+
+
+def distributions_bytes(info: DeviceInfo, budget: Budget) -> int:
+    """Give what the distributions of a simulated drive write at most."""
+    if not info.writable:
+        return 0
+    requests = _distribution_requests(budget)
+    block = max(4096, info.logical_block_bytes)
+    return sum((requests + 2 * depth) * block for depth in (1, DEEP))
 
 
 def settled_distributions(device: Device, settled: Settled) -> list[dict[str, Any]]:
@@ -87,12 +114,30 @@ def _of_stretch(rw: str, stretch: Stretch) -> dict[str, Any]:
 
 def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stretch:
     workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=seed + depth)
-    workload = counted(workload, DISTRIBUTION_REQUESTS * min(budget.repetitions, 8))
+    requests = _distribution_requests(budget)
+    if device.info.snapshot:
+        requests = _affordable(device, workload, requests)
+    workload = counted(workload, requests)
     if device.info.clock == "wall":
         share_ns = budget.wall_s * 1e9 / 4
         workload = replace(workload, runtime_ns=round(share_ns))
     # A simulated drive is left as it was found, and writes do not age it for the next case.
     return run_stretch(device.fork() if device.info.snapshot else device, workload)
+
+
+def _distribution_requests(budget: Budget) -> int:
+    return round(DISTRIBUTION_REQUESTS * min(budget.repetitions, 8) * budget.brevity)
+
+
+def _affordable(device: Device, workload: Workload, requests: int) -> int:
+    """Give how many requests fit into a share of what is left, by what the first of them cost."""
+    before_s = device.left_s()
+    if math.isinf(before_s):
+        return requests
+    device.fork().run(counted(workload, TRIED_REQUESTS))
+    each_s = (before_s - device.left_s()) / TRIED_REQUESTS
+    share_s = CASE_SHARE * device.left_s()
+    return max(TRIED_REQUESTS, min(requests, int(share_s / each_s))) if each_s > 0 else requests
 
 
 def _block_bytes(device: Device) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from ssdscope.findings import Finding, Findings
 from ssdscope.probes import session
 from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.probes.reconcile import reconciled
-from ssdscope.report.spending import Account, Plan
+from ssdscope.report.spending import Account, Plan, Took
 from ssdscope.targets.metered import MeteredDevice
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def run_probes(
         If more would be written to a real drive than only a full budget allows.
     """
     plan.require_asked()
-    account = Account(plan)
+    account, worked_s = Account(plan), time.process_time()
     device = MeteredDevice(target.device)
     found: list[Finding] = []
     interrupted, failure = False, None
@@ -82,5 +83,6 @@ def run_probes(
     except DeviceError as broken:
         failure = broken
     findings = Findings(reconciled(found))
-    account.add("findings", account.used_s, plan.budget.wall_s, device.spent)
+    took = Took(account.used_s, time.process_time() - worked_s, device.spent.work_s)
+    account.add("findings", took, plan.budget.wall_s, device.spent)
     return Probed(findings, account.to_json(), interrupted, failure)

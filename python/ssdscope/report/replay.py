@@ -9,7 +9,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
 from ssdscope.probes.budget import Budget, Deadline, StageProgress
-from ssdscope.targets import Device, Log
+from ssdscope.targets import Device, Log, open_target
 from ssdscope.targets.records import OP_READ, OP_WRITE, Progress
 from ssdscope.targets.traces import TraceOptions, sniff_trace
 from ssdscope.workloads import ReplayOptions
@@ -58,6 +58,21 @@ class TraceFile:
         given = (("--format", self.format), ("--columns", self.columns))
         told = [word for name, each in given if each is not None for word in (name, each)]
         return ["--trace", self.shown or str(self.path), *told]
+
+
+def writes_bytes(trace: TraceFile, device: Device) -> int:
+    """Count what a trace writes, by replaying it without the drive."""
+    info = device.info
+    nothing = open_target(f"null:{info.capacity_bytes}").device
+    options = replace(OPTIONS, format=trace.format, columns=trace.columns, mode="asap", iodepth=64)
+    try:
+        result = nothing.replay(str(trace.path), options)
+    except SsdscopeError:  # the stage itself tells of it
+        return 0
+    if result.write is None:
+        return 0
+    # Requests that lie across blocks are widened to them, at either end.
+    return result.write.bytes + 2 * info.logical_block_bytes * result.write.requests
 
 
 def replay_trace(

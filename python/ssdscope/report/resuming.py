@@ -13,6 +13,8 @@ from ssdscope.report import document as documents
 from ssdscope.targets.metered import Spent
 
 UNFINISHED = "unfinished"
+TOOK = ("seconds", "processor_seconds", "counted_seconds")
+"""What a stage took, as `spending.Took` has it."""
 IDENTITY = ("model", "serial", "wwn", "firmware")
 """Of a real drive: what tells it from another, as far as the document says it."""
 
@@ -197,7 +199,7 @@ def _require_sound(known: Mapping[str, Any], path: Path) -> None:
 
 
 def _is_sound(kept: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
-    names = ("name", "seconds", "allowed_seconds", "cut_off", *Spent().to_json())
+    names = ("name", *TOOK, "allowed_seconds", "cut_off", *Spent().to_json())
     rows = given["spent"]["stages"]
     return (
         isinstance(kept["begun_with"], dict)

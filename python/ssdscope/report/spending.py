@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.registry import choose
 from ssdscope.probes.session import before, planned_writes_bytes
 from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.metered import Spent
@@ -25,20 +24,24 @@ UNASKED_LIFE = 0.001
 UNASKED_DRIVE = 0.5
 """Where nobody says what it is rated for: of the drive that is written to, as often as that is
 written in a thousandth of a usual life (0.3 times a day, five years)."""
-STAGE_BYTES = 8 << 30
-"""A stage behind the probes may write so much, or one capacity if that is more..."""
-SUSTAINED_TIMES = 8
-"""Of that, what may be written until writes come to rest."""
-STAGE_UNASKED = 0.125
-"""... but no more than this part of what may be written without being asked for."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A probe or a stage, and the most that it writes; None if only to copies of the drive."""
+    """A probe or a stage, and what it may spend.
+
+    Attributes
+    ----------
+    writes_bytes
+        The most that it writes; of a simulated drive to copies of it.
+    seconds
+        What it is meant to take, on two cores; None of a probe, which shares with the others.
+        What one leaves is for those behind it.
+    """
 
     name: str
-    writes_bytes: int | None
+    writes_bytes: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,11 @@ class Plan:
     drive_bytes
         Size of the real drives that are written to; None if there is none.
     simulated
-        Whether counted work binds, and stages behind the probes write to copies.
+        Whether counted work binds.
+    seconds
+        What everything takes, with what is not measuring: at least what that needs.
+    stages_s
+        What is left of it to all stages, those that were done before among them.
     reads_first_bytes
         The most that is read to see that writing loses nobody's data.
     """
@@ -69,17 +76,21 @@ class Plan:
     drive_bytes: int | None
     simulated: bool
     reads_first_bytes: int = 0
+    seconds: float = 0.0
+    stages_s: float = 0.0
 
-    def writes_of(self, name: str) -> int | None:
-        """Give the most that a part writes; None where nothing real is written."""
-        if self.drive_bytes is None:
-            return None
-        return next(part.writes_bytes for part in self.parts if part.name == name)
+    def writes_of(self, name: str) -> int:
+        """Give the most that a part writes; nothing where it has none."""
+        return next((part.writes_bytes for part in self.parts if part.name == name), 0)
+
+    def share_of(self, writes_bytes: int) -> float | None:
+        """Give what so many bytes are of what the target is rated for."""
+        return None if not self.rated_bytes else writes_bytes / self.rated_bytes
 
     @property
     def share_of_life(self) -> float | None:
         """What is written, as a share of what the target is rated for."""
-        return None if not self.rated_bytes else self.writes_bytes / self.rated_bytes
+        return self.share_of(self.writes_bytes)
 
     @property
     def unasked_bytes(self) -> int | None:
@@ -115,9 +126,10 @@ class Plan:
         """Give it as plain data."""
         return {
             "budget": self.budget.name,
-            "seconds": self.budget.wall_s,
+            "seconds": self.seconds,
             "parts": [
-                {"name": part.name, "writes_bytes": part.writes_bytes} for part in self.parts
+                asdict(part) | {"share_of_life": self.share_of(part.writes_bytes)}
+                for part in self.parts
             ],
             "writes_bytes": self.writes_bytes,
             "reads_first_bytes": self.reads_first_bytes,
@@ -164,56 +176,32 @@ def of_probes(
     most = planned(chosen)
     drive = disk_bytes(target) if info.writable else None
     known, simulated = rated or rated_bytes(target), info.clock == "virtual"
-    looked_at = _looked_at_bytes(target, most)
-    return Plan(target.uri, budget, parts, most, known, drive, simulated, looked_at)
+    looked_at = looked_at_bytes(target, most)
+    return Plan(target.uri, budget, parts, most, known, drive, simulated, looked_at, budget.wall_s)
 
 
-def _looked_at_bytes(target: Target, writes_bytes: int) -> int:
+def looked_at_bytes(target: Target, writes_bytes: int) -> int:
     """Give the most that is read before it is written: each place once, whatever is written."""
     return min(writes_bytes, target.capacity_bytes) if target.reads_before_writes else 0
 
 
-def of_page(
-    target: Target,
-    budget: Budget,
-    stages: Sequence[str],
-    rated: int | None = None,
-    *,
-    probed: bool = False,
-) -> Plan:
-    """Say what a page may spend.
+@dataclass(frozen=True)
+class Took:
+    """What a stage took.
 
-    Parameters
+    Attributes
     ----------
-    stages
-        Those that write behind the probes, by name.
-    rated
-        Bytes that the user says the drive is rated for.
-    probed
-        Whether the probes have run already.
+    seconds
+        Of the machine's clock.
+    processor_seconds
+        Of all cores.
+    counted_seconds
+        What its work comes to on two cores, counted; only of a simulated drive.
     """
-    probing = of_probes(target, budget, [] if probed else choose("all", budget), rated)
-    parts = tuple(
-        Part(name, _stage_writes_bytes(name, probing, target.capacity_bytes)) for name in stages
-    )
-    total = probing.writes_bytes + sum(part.writes_bytes or 0 for part in parts)
-    return replace(
-        probing,
-        parts=probing.parts + parts,
-        writes_bytes=total,
-        reads_first_bytes=_looked_at_bytes(target, total),
-    )
 
-
-def _stage_writes_bytes(name: str, probing: Plan, capacity_bytes: int) -> int | None:
-    """Give the most that a stage behind the probes writes to a real drive."""
-    unasked = probing.unasked_bytes
-    if unasked is None:
-        return None if probing.simulated else 0
-    most = max(capacity_bytes, STAGE_BYTES)
-    if name == "sustained":  # which is only asked for with a full budget
-        return SUSTAINED_TIMES * most if probing.budget.heavy else 0
-    return most if probing.budget.heavy else min(most, int(STAGE_UNASKED * unasked))
+    seconds: float
+    processor_seconds: float
+    counted_seconds: float
 
 
 @dataclass
@@ -226,13 +214,20 @@ class Account:
         What was allowed.
     begun_s
         When its time began, by `time.monotonic`.
+    ready_s
+        When the first stage began. What a busy machine needs longer to load what measures, it does
+        not take from the stages: that is planned for apart.
     earlier_s
         Seconds of stages that ended before, in another process.
+    worked_s
+        What stages on a simulated drive took, counted.
     """
 
     plan: Plan
     begun_s: float = field(default_factory=time.monotonic)
+    ready_s: float = field(default_factory=time.monotonic)
     earlier_s: float = 0.0
+    worked_s: float = 0.0
     stages: list[tuple[dict[str, Any], Spent]] = field(default_factory=list)
 
     @property
@@ -242,21 +237,24 @@ class Account:
 
     @property
     def left_s(self) -> float:
-        """Seconds of the machine's clock that are left, never negative."""
-        return max(0.0, self.plan.budget.wall_s - self.used_s)
+        """Seconds that are left to stages, never negative; of a simulated drive counted ones."""
+        measured_s = self.earlier_s + time.monotonic() - self.ready_s
+        used_s = self.worked_s if self.plan.simulated else measured_s
+        return max(0.0, self.plan.stages_s - used_s)
 
     def add(
         self,
         name: str,
-        seconds: float,
-        allowed_s: float | None,
+        took: Took,
+        allowed_s: float,
         spent: Spent,
         *,
         cut_off: bool = False,
     ) -> None:
         """Enter a stage that has ended, or was cut off; its meter may run on with copies."""
-        row = {"name": name, "seconds": seconds, "allowed_seconds": allowed_s, "cut_off": cut_off}
+        row = {"name": name, **asdict(took), "allowed_seconds": allowed_s, "cut_off": cut_off}
         self.stages.append((row, spent))
+        self.worked_s += 0.0 if cut_off else took.counted_seconds
 
     def take_up(self, row: Mapping[str, Any]) -> None:
         """Enter a stage of another process, as `to_json` wrote it.
@@ -264,9 +262,10 @@ class Account:
         The time of a stage that was cut off is not counted: it is measured anew.
         """
         counts = [row[name] for name in Spent().to_json()]
-        told = {key: row[key] for key in ("name", "seconds", "allowed_seconds", "cut_off")}
+        told = {key: each for key, each in row.items() if key not in Spent().to_json()}
         self.stages.append((told, Spent(*counts)))
         self.earlier_s += 0.0 if row["cut_off"] else row["seconds"]
+        self.worked_s += 0.0 if row["cut_off"] else row["counted_seconds"]
 
     def to_json(self) -> dict[str, Any]:
         """Give what was allowed and what was used, as plain data."""
@@ -275,7 +274,7 @@ class Account:
             total.add(spent.requests, spent.bytes_read, spent.bytes_written)
         return {
             "name": self.plan.budget.name,
-            "seconds": self.plan.budget.wall_s,
+            "seconds": self.plan.seconds,
             "used_seconds": self.used_s,
             "binds": "work" if self.plan.simulated else "time",
             **total.to_json(),
@@ -286,29 +285,23 @@ class Account:
         }
 
 
-def plan_in_words(plan: Plan, *, listed: bool = True) -> str:
-    """Say in a sentence what a plan may spend.
-
-    Parameters
-    ----------
-    listed
-        Whether its parts stand above it, each with a number or without one.
-    """
-    time = f"{plan.budget.wall_s:g} s"
+def plan_in_words(plan: Plan) -> str:
+    """Say in a sentence what a plan may spend."""
+    time = f"{plan.seconds:.3g} s"
     took = f"work that takes about {time}" if plan.simulated else f"{time} of time"
-    copies = any(part.writes_bytes is None for part in plan.parts)
-    if copies and not plan.writes_bytes:
-        return f"may spend {took}, and writes to copies of it only"
     text = f"may spend {took} and write up to {format_capacity(plan.writes_bytes)}"
     if plan.share_of_life is not None and plan.writes_bytes:
         text += f", {format_percent(plan.share_of_life)} of what it is rated for"
+    if plan.seconds > plan.budget.wall_s:
+        text += (
+            f"; {plan.budget.wall_s:g} s were asked for, which is less than it takes to start, "
+            "to look and to write the page"
+        )
     if plan.reads_first_bytes:
         looked_at = format_capacity(plan.reads_first_bytes)
         text += f"; before, up to {looked_at} are read to see that nobody's data are lost"
     if plan.simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
-    if listed and copies:
-        text += ": stages without a number write to copies of it, as far as their work goes"
     return text
 
 

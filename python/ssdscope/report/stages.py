@@ -6,7 +6,7 @@ gone on with (`resuming`), and a simulated drive then gives what it would have g
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdscope import advise, twin
@@ -19,24 +19,31 @@ from ssdscope.report.resuming import UNFINISHED
 from ssdscope.seeds import stream
 from ssdscope.targets import Device, Target
 from ssdscope.targets.metered import MeteredDevice
+from ssdscope.targets.records import DeviceInfo
 from ssdscope.targets.spare import spare_bytes
 
 STAGES: tuple[tuple[str, float], ...] = (
-    ("findings", 0.33),
-    ("performance", 0.08),
-    ("sustained", 0.20),
+    ("overview", 0.02),
+    ("findings", 0.28),
+    ("performance", 0.11),
+    ("sustained", 0.22),
     ("distribution", 0.04),
     ("trace", 0.04),
-    ("models", 0.15),
-    ("twin", 0.15),
-    ("advice", 0.01),
+    ("models", 0.12),
+    ("twin", 0.17),
+    ("advice", 0.02),
 )
 """Stages in order, with their share of the time; what one leaves is for those behind it."""
-TWIN_WORK_SHARE = 0.5
-"""Of the budget of a simulated drive, that a twin is fitted for: two cores take half as long."""
-PAGE_SHARE = 0.08
-"""Of the time, for making the page."""
-WRITING = ("performance", "sustained", "distribution", "models")
+TWIN_S = 12.0
+"""What a twin of a simulated drive is searched for at most, counted, for each minute."""
+OVERVIEW_TRIES = 3
+"""How often what tells most is measured, where the machine is busy."""
+PROBES_COUNT = 3.4
+"""Seconds of work that probes count in a second: they count writes in order as random ones."""
+CORES = {"performance": 2, "sustained": 2, "models": 2}
+"""Cores that a stage keeps busy on copies of a simulated drive, of two; others hardly gain by the
+second one."""
+WRITING = ("overview", "performance", "sustained", "distribution", "models")
 """Stages that write behind the probes; a trace writes what is in it, until its time is over."""
 
 
@@ -58,6 +65,8 @@ class Job:
         Told in a few words what has been found so far.
     settled
         Drives that writes were brought to rest on; None where that was another process.
+    worked_s
+        Work of a stage that its meter does not see, counted: fitting, and other drives.
     """
 
     target: Target
@@ -68,6 +77,7 @@ class Job:
     document: dict[str, Any]
     found: Callable[[str], None]
     settled: sustaining.Settled | None = None
+    worked_s: float = 0.0
 
     @property
     def findings(self) -> Findings:
@@ -75,31 +85,48 @@ class Job:
         return Findings.from_json(self.document["findings"])
 
 
-def left_idle(job: Job) -> set[str]:
+def left_idle(info: DeviceInfo, budget: Budget, *, trace: bool) -> set[str]:
     """Name the stages that have nothing to do, and need no time."""
-    idle = {"trace": job.trace is None, "sustained": not job.budget.heavy}
+    idle = {"trace": not trace, "sustained": not sustaining.chains(info, budget)}
     return {name for name, nothing in idle.items() if nothing}
+
+
+def of_probes(budget: Budget, info: DeviceInfo) -> Budget:
+    """Give what probes may spend as they count it."""
+    return budget if info.clock == "wall" else budget.part(PROBES_COUNT * budget.wall_s)
 
 
 def _detect(job: Job, progress: StageProgress) -> None:
     found: list[Finding] = []
+    device = job.target.device
+    budget = of_probes(job.budget, device.info)
     try:
-        for finding in session.each(["all"], job.target.device, job.budget, job.seed, progress):
+        for finding in session.each(["all"], device, budget, job.seed, progress):
             found.append(finding)
             job.found(outcome.found_so_far(Findings(found)))
     finally:  # an interrupt keeps what is known
         job.document["findings"] = Findings(reconciled(found)).to_json()
 
 
+def _look(job: Job, progress: StageProgress) -> None:
+    """Measure what tells most, so that who waits has it in the first seconds."""
+    _survey(job, progress, 0, len(survey.overview(job.target.device.info)), tries=OVERVIEW_TRIES)
+
+
 def _measure(job: Job, progress: StageProgress) -> None:
-    rows = job.document["performance"]["points"] = []
-    info = job.target.device.info
+    _survey(job, progress, len(survey.overview(job.target.device.info)), None)
+
+
+def _survey(job: Job, progress: StageProgress, begin: int, end: int | None, tries: int = 1) -> None:
+    """Measure points of the plan; what a stage that was cut off left of them goes."""
+    device, rows = job.target.device, job.document["performance"]["points"]
+    del rows[begin:]
     rng = stream(job.seed, "report.characterize.held_out")
-    # Held-out reads come before grid writes: on a real drive writes change what follows.
-    plan = survey.planned(info, performance.HELD_OUT, rng)
-    points = [point for point, _ in plan]
-    effort = performance.effort(job.budget, len(points))
-    measured = survey.collect(job.target.device, points, effort, seed=job.seed, progress=progress)
+    plan = survey.planned(device.info, performance.HELD_OUT, rng)[begin:end]
+    measured = survey.collect(
+        device, [point for point, _ in plan], replace(performance.effort(job.budget), tries=tries),
+        seed=job.seed + begin * survey.SEEDS_APART, progress=progress,
+    )  # fmt: skip
     for (_, split), row in zip(plan, measured, strict=True):
         rows.append(row.to_json() | {"split": split})
 
@@ -142,12 +169,19 @@ def _settled_again(job: Job, progress: StageProgress) -> sustaining.Settled:
     meter = job.target.device
     if job.settled is None:
         job.settled = sustaining.settle_again(
-            job.device, job.budget, job.document["performance"]["sustained"],
+            job.device, _budget_of("sustained", job), job.document["performance"]["sustained"],
             seed=job.seed, progress=progress, spare_bytes=spare_bytes(job.target),
         )  # fmt: skip
     if not isinstance(meter, MeteredDevice):
         return job.settled
     return job.settled.seen_through(meter.around)
+
+
+def _budget_of(name: str, job: Job) -> Budget:
+    """Give what a stage that has ended could spend."""
+    spent = job.document["provenance"]["spent"]["stages"]
+    allowed_s = next(each["allowed_seconds"] for each in spent if each["name"] == name)
+    return job.budget.part(allowed_s)
 
 
 def _twin(job: Job, progress: StageProgress) -> None:
@@ -156,12 +190,14 @@ def _twin(job: Job, progress: StageProgress) -> None:
         job.document["twin"] = {"reason": "there is no drive behind it"}
         return
     info = job.target.device.info
-    # On a real drive this stage has its part of the time; else it is work that counts.
-    share = TWIN_WORK_SHARE if info.clock == "virtual" else 1.0
+    work_s = job.budget.wall_s
+    if info.clock == "virtual":  # what others leave is not needed: it comes hardly nearer
+        work_s = min(work_s, TWIN_S * job.budget.repetitions)
     built = twin.build(
         job.findings, info, job.document["performance"], name=job.target.uri, seed=job.seed,
-        work_s=share * job.budget.wall_s,
+        work_s=work_s,
     )  # fmt: skip
+    job.worked_s = work_s
     absent = {"reason": built} if isinstance(built, str) else built.to_json()
     job.document["twin"] = absent
 
@@ -176,6 +212,7 @@ def _advise(job: Job, progress: StageProgress) -> None:
 
 
 RUN: dict[str, Callable[[Job, StageProgress], None]] = {
+    "overview": _look,
     "findings": _detect,
     "performance": _measure,
     "sustained": _sustain,

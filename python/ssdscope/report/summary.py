@@ -69,11 +69,11 @@ def _switch(name: str, cache: Mapping[str, Any]) -> str:
 
 def _reads(document: Document) -> str:
     alone = measured(document, rw="randread", block_bytes=4096, iodepth=1)
-    parts = [f"{words.time(alone[0]['mean_ns'])} for 4 KiB at random"] if alone else []
+    parts = [f"{_latency(alone[0])} for 4 KiB at random"] if alone else []
     small = measured(document, rw="randread", block_bytes=4096)
     if small:
         best = max(small, key=lambda point: float(point["iops"]))
-        parts.append(f"{words.iops(best['iops'])} IOPS at depth {best['iodepth']}")
+        parts.append(f"{_rate(best)} at depth {best['iodepth']}")
     parts += _stream([p for p in measured(document) if p["rw"] == "read"])
     return ", ".join(parts) or "not measured"
 
@@ -82,14 +82,11 @@ def _writes(document: Document) -> str:
     if not document["target"]["info"]["writable"]:
         return "not measured: opened for reading"
     alone = best_known(measured(document, rw="randwrite", block_bytes=4096, iodepth=1))
-    parts = [
-        f"{words.time(point['mean_ns'])} for 4 KiB at random ({point['sort']})"
-        for point in alone[:1]
-    ]
+    parts = [f"{_latency(point)} for 4 KiB at random ({point['sort']})" for point in alone[:1]]
     kept = measured(document, rw="randwrite", block_bytes=4096, sort="sustained")
     if kept:
         best = max(kept, key=lambda point: float(point["iops"]))
-        parts.append(f"{words.iops(best['iops'])} IOPS sustained at depth {best['iodepth']}")
+        parts.append(f"{_rate(best)} sustained at depth {best['iodepth']}")
     parts += _stream([p for p in best_known(measured(document)) if p["rw"] == "write"])
     return ", ".join(parts) or "not measured"
 
@@ -99,7 +96,16 @@ def _stream(points: list[Mapping[str, Any]]) -> Iterator[str]:
         best = max(points, key=lambda point: float(point["bandwidth_bytes_per_s"]))
         sort = f" ({best['sort']})" if best["sort"] == "burst" else ""
         asked = f"{words.size(best['block_bytes'])} at depth {best['iodepth']}"
-        yield f"{words.bandwidth(best['bandwidth_bytes_per_s'])} in sequence, {asked}{sort}"
+        rate = words.at_least(words.bandwidth(best["bandwidth_bytes_per_s"]), best)
+        yield f"{rate} in sequence, {asked}{sort}"
+
+
+def _latency(point: Mapping[str, Any]) -> str:
+    return words.at_most(words.time(point["mean_ns"]), point)
+
+
+def _rate(point: Mapping[str, Any]) -> str:
+    return words.at_least(f"{words.iops(point['iops'])} IOPS", point)
 
 
 def _inside(found: Findings) -> str:

@@ -1,5 +1,7 @@
 """The sweep of the page: every pattern by size and depth, and points between for the twin."""
 
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -7,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from ssdscope.errors import DeviceError
+from ssdscope.probes.budget import Deadline
+from ssdscope.report import order
 from ssdscope.targets import Device
 from ssdscope.targets.copies import Course, run_on_copies
+from ssdscope.targets.metered import TIME_OVER, ExhaustedError
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import (
@@ -26,15 +31,17 @@ SIZES_BYTES = tuple(kib * 1024 for kib in (4, 16, 64, 256, 1024))
 BETWEEN_BYTES = tuple(kib * 1024 for kib in (8, 12, 24, 40, 96, 160, 384, 640))
 """Sizes between the grid's, one at a time: they show how many pages are served side by side."""
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
-PER_DEPTH = 32
+PER_DEPTH = 16
 """Requests per request in flight, so that filling and draining the queue do not show."""
 ENOUGH_BYTES = 64 << 20
 """Of a deep queue of large requests, whose drive is busy all the time anyway."""
+LEAST_POINT_S = 0.01
+"""A point of a real drive takes so long at least; of those for which there is no time, none."""
 MUCH_BYTES = 1 << 50
 """Where time is the limit, the size of the drive is none."""
-BURSTS = 4
+BURSTS, FEW_BURSTS, NARROW = 4, 2, 0.02
 """Of the writes on a simulated drive, each from the same state: how far they differ is their
-interval, whatever happens in one."""
+interval, whatever happens in one. Few will do where that is already within such a share."""
 LEAST_READS, LEAST_WRITES = 1000, 400
 SEEDS_APART = 100
 StageProgress = Callable[[str, float], None]
@@ -91,7 +98,10 @@ SPLITS = GRID, BETWEEN, OFF_GRID = "grid", "between", "off-grid"
 
 
 def planned(info: DeviceInfo, held_out: int, rng: np.random.Generator) -> list[tuple[Point, str]]:
-    """List all points with what they are for; reads come first, they age nothing.
+    """List all points with what they are for, in the order in which they are measured.
+
+    What tells most comes first, and the others are spread evenly (`order`). On a drive that has
+    to live with what was written, reads come before writes.
 
     Parameters
     ----------
@@ -100,10 +110,21 @@ def planned(info: DeviceInfo, held_out: int, rng: np.random.Generator) -> list[t
     rng
         Draws them.
     """
-    plan = [(point, GRID) for point in grid(info)]
-    plan += [(point, BETWEEN) for point in between(info)]
-    plan += [(point, OFF_GRID) for point in off_grid(info, held_out, rng)]
-    return sorted(plan, key=lambda each: each[0].writes)
+    splits = dict.fromkeys(grid(info), GRID)
+    splits |= dict.fromkeys(between(info), BETWEEN)
+    splits |= dict.fromkeys(off_grid(info, held_out, rng), OFF_GRID)
+    ahead = overview(info)
+    plan = ahead + order.evenly([point for point in splits if point not in ahead])
+    if not info.snapshot:
+        plan = ahead + sorted(plan[len(ahead) :], key=lambda point: point.writes)
+    return [(point, splits[point]) for point in plan]
+
+
+def overview(info: DeviceInfo) -> list[Point]:
+    """List the points that tell most; all are of the grid."""
+    on_grid = set(grid(info))
+    named = (Point(*each) for each in order.first(info, sizes(info)))
+    return [point for point in named if point in on_grid]
 
 
 def off_grid(info: DeviceInfo, count: int, rng: np.random.Generator) -> list[Point]:
@@ -170,12 +191,16 @@ class Effort:
     ----------
     requests
         Per point on a simulated drive, which knows no time.
-    runtime_ns
-        Wall time per point on a real drive, however many requests that is.
+    wall_s
+        Wall time of all points together on a real drive, however many requests that is. What a
+        point leaves, or takes too much, is shared by those behind it.
+    tries
+        How often a point is measured at most, until the machine is quiet meanwhile.
     """
 
     requests: int
-    runtime_ns: int
+    wall_s: float = 0.0
+    tries: int = 1
 
 
 def collect(
@@ -188,12 +213,43 @@ def collect(
 ) -> Iterator[Measurement]:
     """Run each point, in order, and give each row as soon as it is there.
 
-    A simulated drive is forked before each write, so that all of them start from the same
-    state and none ages the drive for the next. A real drive has to live with what was done.
+    A simulated drive is forked before each, so that all of them start from the same state and
+    in any order. A real drive has to live with what was done.
     """
+    pace = Pace(points, effort.wall_s)
     for index, point in enumerate(points):
-        yield _measure(device, point, effort, seed + index * SEEDS_APART)
+        own = seed + index * SEEDS_APART
+        yield _measure(device, point, effort.requests, pace, own, effort.tries)
         progress(f"{point.rw} {point.block_bytes // 1024} KiB", (index + 1) / len(points))
+
+
+class Pace:
+    """Shares wall time out among points: of reads and of writes each its part.
+
+    So reads of a drive that is slow today leave writes as much as was meant for them.
+    """
+
+    def __init__(
+        self, points: Sequence[Point], wall_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._left = Counter(point.writes for point in points)
+        self._each_s = wall_s / max(len(points), 1)
+        self._clock = clock
+        self._ends: dict[bool, Deadline] = {}
+
+    def runtime_ns(self, point: Point) -> int:
+        """Give the time of the next point; 0 where none is left."""
+        left = self._left[point.writes]
+        if point.writes not in self._ends:
+            self._ends[point.writes] = Deadline(left * self._each_s, self._clock)
+        self._left[point.writes] -= 1
+        left_s = self._ends[point.writes].left_s
+        return round(max(left_s / left, min(LEAST_POINT_S, left_s)) * 1e9)
+
+    def again_ns(self, point: Point) -> int:
+        """Give the time of a point that is measured again: what those behind it can do without."""
+        spare_s = self._ends[point.writes].left_s - self._left[point.writes] * self._each_s
+        return round(min(max(spare_s, 0.0), self._each_s) * 1e9)
 
 
 def workload_of(point: Point, seed: int) -> Workload:
@@ -201,35 +257,90 @@ def workload_of(point: Point, seed: int) -> Workload:
     return Workload(rw=point.rw, block_bytes=point.block_bytes, iodepth=point.iodepth, seed=seed)
 
 
-def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measurement:
+def _quieter(one: Figure, other: Figure | None) -> Figure:
+    """Take the figure for which the machine kept us waiting less."""
+    return (
+        one if other is None or (other.waited_share or 0.0) > (one.waited_share or 0.0) else other
+    )
+
+
+def _measure(
+    device: Device, point: Point, requests: int, pace: Pace, seed: int, tries: int
+) -> Measurement:
     sort = "burst" if point.writes else "read"
+    found: Figure | None = None
     try:
-        stretches = list(_stretches(device, point, effort, seed))
+        for number in range(tries):
+            runtime_ns = pace.again_ns if number else pace.runtime_ns
+            stretches = list(_stretches(device, point, requests, runtime_ns, seed + number))
+            figure = figures_of(stretches).get("write" if point.writes else "read")
+            found = figure if found is None else _quieter(found, figure)
+            if found is None or found.waited_share is None:
+                break
     except DeviceError as error:
-        return Measurement(point, sort, failure=error.message)
-    found = figures_of(stretches).get("write" if point.writes else "read")
+        if found is None:
+            return Measurement(point, sort, failure=error.message)
     if found is None:
         return Measurement(point, sort, failure="no request was served in the time allowed")
     return Measurement(point, sort, found)
 
 
-def _stretches(device: Device, point: Point, effort: Effort, seed: int) -> Iterator[Stretch]:
+def _stretches(
+    device: Device,
+    point: Point,
+    requests: int,
+    runtime_ns: Callable[[Point], int],
+    seed: int,
+) -> Iterator[Stretch]:
     """Run a point once; bursts that can begin from one state several times."""
     plan = workload_of(point, seed)
+    if not device.left_s():
+        raise ExhaustedError(TIME_OVER)
     if device.info.clock == "wall":
-        runtime = replace(plan, io_bytes=MUCH_BYTES, runtime_ns=effort.runtime_ns)
-        yield run_stretch(device, runtime)
+        within_ns = runtime_ns(point)
+        if not within_ns:
+            raise ExhaustedError(TIME_OVER)
+        yield run_stretch(device, replace(plan, io_bytes=MUCH_BYTES, runtime_ns=within_ns))
         return
-    limited = counted(plan, _requests(point, effort))
+    limited = counted(plan, _requests(point, requests))
     if not point.writes or not device.info.snapshot:
-        yield run_stretch(device, limited)
+        # Reads, too, leave a drive in another state: what its dies did last, and when.
+        yield run_stretch(device.fork() if device.info.snapshot else device, limited)
         return
-    bursts = [limited.seeded(seed + burst) for burst in range(BURSTS)]
-    for outcome in run_on_copies([Course(device, [burst], logged=True) for burst in bursts]):
+    few = list(_bursts(device, limited, range(seed, seed + FEW_BURSTS)))
+    yield from few
+    if not _narrow(figures_of(few).get("write")):
+        yield from _bursts(device, limited, range(seed + FEW_BURSTS, seed + BURSTS))
+
+
+def _bursts(device: Device, limited: Workload, seeds: Sequence[int]) -> Iterator[Stretch]:
+    """Run a workload on a copy for each seed, side by side."""
+    courses = [Course(device, [limited.seeded(seed)], logged=True) for seed in seeds]
+    for outcome in run_on_copies(courses):
         yield stretch_of(outcome.last_log, limited)
 
 
-def _requests(point: Point, effort: Effort) -> int:
+def _narrow(figure: Figure | None) -> bool:
+    """Say whether the interval of a few bursts is as narrow as it need be."""
+    if figure is None or figure.ci95_low_ns is None or figure.ci95_high_ns is None:
+        return False
+    return figure.ci95_high_ns - figure.ci95_low_ns <= 2 * NARROW * figure.mean_ns
+
+
+def most_bytes(point: Point, requests: int) -> int:
+    """Give what a point writes at most to copies of a simulated drive.
+
+    Parameters
+    ----------
+    requests
+        As in `Effort`.
+    """
+    if not point.writes:
+        return 0
+    return BURSTS * (_requests(point, requests) + 2 * point.iodepth) * point.block_bytes
+
+
+def _requests(point: Point, requests: int) -> int:
     deep = min(PER_DEPTH * point.iodepth, ENOUGH_BYTES // point.block_bytes)
-    least = effort.requests if point.writes else LEAST_READS * effort.requests // LEAST_WRITES
+    least = requests if point.writes else LEAST_READS * requests // LEAST_WRITES
     return max(least, 4 * point.iodepth, deep)

@@ -4,28 +4,54 @@ Writes of one pattern and size share the drive that they have written through: t
 begins, and the others begin on forks of the drive it leaves.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ssdscope.errors import DeviceError, UsageError
-from ssdscope.probes.budget import DEFAULT_S, Budget, StageProgress
+from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.report import survey
 from ssdscope.report.survey import Measurement, Point
 from ssdscope.targets import Device
+from ssdscope.targets.crew import Crew
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.workloads.steady import RANGE_MAX, SLOPE_MAX, WINDOW_ROUNDS, Steadiness, slope_of
+from ssdscope.workloads import Workload
+from ssdscope.workloads.rounds import (
+    FLASH_PAGE_BYTES,
+    LEAST_DEPTHS,
+    MOST_REGIONS,
+    SHOWN_SHARE,
+    TRIED_SHARE,
+    cost_of_rest,
+)
+from ssdscope.workloads.steady import (
+    RANGE_MAX,
+    ROUND_SHARE,
+    SLOPE_MAX,
+    WINDOW_ROUNDS,
+    Steadiness,
+    slope_of,
+)
 from ssdscope.workloads.sustained import Sustained, sustain
 
 DEPTHS = (16, 1, 64)
 """The first writes the drive through."""
 PATTERNS = ("randwrite", "write")
-MOST_COST = 24e6
-"""Requests and operations of the flash for a pattern and size on a simulated drive; some ten
-seconds of a core. That is the default budget's; others get their part of it."""
+COST_PER_S = 5e6
+"""Requests and operations of the flash that two cores simulate in a second."""
+GLIMPSE_SHARE = 0.1
+"""Of what may be spent, for a look at workloads that would cost too much to bring to rest."""
+MORE_THAN_SEEN, DEPTHS_MORE = 2.0, 1.15
+"""What a workload may cost of what its first writes promise, as collection begins later; and what
+the other depths add to it."""
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
+MOST_ROUNDS = round(MOST_REGIONS / ROUND_SHARE) + WINDOW_ROUNDS + 1
+"""Of one workload, with those that are measured and those that are tried first."""
 SEED = 0x5057
+NEAR_SHARE = 0.02
+"""Of the drive, a round of a workload that goes on from a fork of a drive that is at rest."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +127,28 @@ def chains(info: DeviceInfo, budget: Budget) -> list[list[Point]]:
     return [[Point(rw, size, depth) for depth in depths] for rw in PATTERNS for size in sizes]
 
 
+def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
+    """Give what may be written to copies of a simulated drive until writes come to rest.
+
+    Parameters
+    ----------
+    budget
+        Of the stage: whatever is written costs an operation a page at least.
+    """
+    most = sum(_chain_bytes(info, points) for points in chains(info, budget))
+    return min(most, round(COST_PER_S * budget.wall_s) * FLASH_PAGE_BYTES)
+
+
+def _chain_bytes(info: DeviceInfo, points: Sequence[Point]) -> int:
+    """Give what the workloads of one pattern and size write at most."""
+    capacity, most = info.capacity_bytes, 0
+    for place, each in enumerate(points):
+        share = NEAR_SHARE if place and info.snapshot else ROUND_SHARE
+        queue = LEAST_DEPTHS * each.iodepth * each.block_bytes
+        most += MOST_ROUNDS * min(max(round(share * capacity), queue), capacity)
+    return most
+
+
 def settle(
     device: Device,
     budget: Budget,
@@ -127,9 +175,8 @@ def settle(
         As in `rounds.write_until_steady`.
     """
     every = chains(device.info, budget)
-    return _settled(
-        device, every, _most_cost(device.info, budget, len(every)), seed, progress, spare_bytes
-    )
+    most = _granted(device, every, budget, seed, spare_bytes)
+    return _settled(device, every, most, seed, progress, spare_bytes)
 
 
 def settle_again(
@@ -156,52 +203,103 @@ def settle_again(
     if not device.info.snapshot:
         return Settled()
     every = chains(device.info, budget)
-    most = _most_cost(device.info, budget, len(every))
+    granted = _granted(device, every, budget, seed, spare_bytes)
     reached = {
         Point(each["rw"], each["block_bytes"], each["iodepth"]) for each in rows if each["reached"]
     }
-    begun = [points[:1] for points in every if points[0] in reached]
-    return _settled(device, begun, most, seed, progress, spare_bytes)
+    begun = [
+        (points[:1], most)
+        for points, most in zip(every, granted, strict=True)
+        if points[0] in reached
+    ]
+    return _settled(
+        device, [each for each, _ in begun], [most for _, most in begun], seed, progress,
+        spare_bytes,
+    )  # fmt: skip
 
 
 def _settled(
     device: Device,
     every: Sequence[Sequence[Point]],
-    most: float,
+    granted: Sequence[float],
     seed: int,
     progress: StageProgress,
     spare_bytes: int | None,
 ) -> Settled:
     """Bring chains of workloads to rest: on a drive that can be copied side by side."""
-    from joblib import cpu_count
-
-    copies = device.info.snapshot
-    settled = Settled()
+    copies, settled = device.info.snapshot, Settled()
+    most_bytes = [_chain_bytes(device.info, points) for points in every]
+    drives = [device.fork(each / sum(most_bytes)) if copies else device for each in most_bytes]
     # A run is one call into Rust that lets go of Python, so threads are enough.
-    with ThreadPoolExecutor(cpu_count() if copies else 1) as pool:
+    with Crew(None if copies else 1) as crew:
         tasks = [
-            pool.submit(
-                _chain, device.fork() if copies else device, points, most, seed + SEED, spare_bytes
-            )
-            for points in every
+            crew.submit(_chain, each, points, most, seed + SEED, spare_bytes)
+            for each, points, most in zip(drives, every, granted, strict=True)
         ]
-        try:
-            for done, (points, task) in enumerate(zip(every, tasks, strict=True), start=1):
-                courses, kept = task.result()
-                settled.courses += courses
-                if kept is not None and copies:
-                    settled.drives[points[0].rw, points[0].block_bytes] = kept
-                size = points[0].block_bytes // 1024
-                progress(f"sustained {points[0].rw} {size} KiB", done / len(every))
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for done, (points, task) in enumerate(zip(every, tasks, strict=True), start=1):
+            courses, kept = task.result()
+            settled.courses += courses
+            if kept is not None and copies:
+                settled.drives[points[0].rw, points[0].block_bytes] = kept
+            size = points[0].block_bytes // 1024
+            progress(f"sustained {points[0].rw} {size} KiB", done / len(every))
     return settled
 
 
-def _most_cost(info: DeviceInfo, budget: Budget, chains: int) -> float:
-    if info.clock == "wall":
-        return budget.wall_s * 1e9 / max(chains, 1)
-    return MOST_COST * budget.wall_s / DEFAULT_S
+def _granted(
+    device: Device,
+    every: Sequence[Sequence[Point]],
+    budget: Budget,
+    seed: int,
+    spare_bytes: int | None,
+) -> list[float]:
+    """Say what each chain may cost.
+
+    A real drive's time is shared evenly. On a simulated one as many as can be are brought to rest,
+    and the others have a glimpse.
+    """
+    if not every:
+        return []
+    if not device.info.snapshot:
+        return [budget.wall_s * 1e9 / len(every)] * len(every)
+    whole = COST_PER_S * budget.wall_s
+    with Crew() as crew:
+        copies = [device.fork() for _ in every]
+        first = [survey.workload_of(points[0], seed + SEED) for points in every]
+        looked = partial(_needed, most_cost=whole / len(every), spare_bytes=spare_bytes)
+        needs = list(crew.map(looked, copies, first))
+    return shared_out(needs, whole)
+
+
+def _needed(
+    device: Device, workload: Workload, *, most_cost: float, spare_bytes: int | None
+) -> float:
+    """Estimate what a chain costs; without end for one that the drive does not take."""
+    try:
+        return DEPTHS_MORE * cost_of_rest(device, workload, most_cost, spare_bytes)
+    except (DeviceError, UsageError):
+        return math.inf
+
+
+def shared_out(needs: Sequence[float], whole: float) -> list[float]:
+    """Grant what is needed, the least first, as long as it is there; a glimpse to what needs more.
+
+    Parameters
+    ----------
+    needs
+        What each is expected to cost.
+    whole
+        What all may cost together.
+    """
+    left = (1 - GLIMPSE_SHARE) * whole
+    glimpse = GLIMPSE_SHARE * whole / len(needs) / (SHOWN_SHARE + TRIED_SHARE)
+    granted = [min(glimpse, need / MORE_THAN_SEEN) for need in needs]
+    for place in sorted(range(len(needs)), key=lambda place: needs[place]):
+        if needs[place] > left:
+            break
+        left -= needs[place]
+        granted[place] = MORE_THAN_SEEN * needs[place]
+    return granted
 
 
 def _chain(
@@ -228,6 +326,7 @@ def _chain(
             course.found = sustain(
                 near, survey.workload_of(point, seed), written_bytes=written,
                 most_cost=most_cost, spare_bytes=spare_bytes, drift=drift,
+                round_share=NEAR_SHARE if near is not device else ROUND_SHARE,
             )  # fmt: skip
         except DeviceError as error:
             course.failure = error.message

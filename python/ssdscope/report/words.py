@@ -1,5 +1,8 @@
 """Numbers and findings as a reader wants them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from ssdscope.findings import (
     Absent,
     Ambiguous,
@@ -85,6 +88,21 @@ def factor(ratio: float) -> str:
 def percent(share: float) -> str:
     """Write a share: 4.2 %."""
     return f"{significant(100 * share)} %"
+
+
+def at_most(said: str, row: Mapping[str, Any]) -> str:
+    """Say a latency as what it is: an upper bound where the machine kept us waiting."""
+    return _bound("at most", said, row)
+
+
+def at_least(said: str, row: Mapping[str, Any]) -> str:
+    """Say a rate as what it is: a lower bound where the machine kept us waiting."""
+    return _bound("at least", said, row)
+
+
+def _bound(what: str, said: str, row: Mapping[str, Any]) -> str:
+    share = row.get("waited_share")
+    return f"{what} {said} ({percent(share)} waiting)" if share else said
 
 
 def kind(name: str) -> str:

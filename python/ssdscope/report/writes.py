@@ -42,7 +42,8 @@ def lead(document: Document) -> str:
     told = (
         "A burst is so many writes from the state that the drive was in. Sustained is what the "
         "drive keeps up: it was written through with this very workload until the rate of five "
-        "rounds, of a tenth of its capacity each, agreed within 5 % and sloped by at most 2 %."
+        "rounds, of a tenth of its capacity each, agreed within 5 % and sloped by at most 2 %. "
+        "Other depths go on from there, in rounds that may be shorter."
     )
     if not every:
         return f"{told} All writes here are bursts: {_why_none(document)}."

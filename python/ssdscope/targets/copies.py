@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ssdscope import _native
-from ssdscope.errors import SsdscopeError
+from ssdscope.errors import DeviceError, SsdscopeError
 from ssdscope.targets.device import Device, Plan, native_of, translated_errors
 from ssdscope.targets.records import Log, RunResult
 
@@ -108,29 +109,62 @@ def run_on_copies(
     KeyboardInterrupt
         After Ctrl-C; what still ran is given up.
     """
-    drives = list({id(course.device): course.device for course in courses}.values())
+    booked = [_booked(course) for course in courses]
+    threads = None if jobs is None or jobs < 1 else jobs
+    try:
+        running = _begun(courses, booked, threads)
+        try:
+            for course, plans in zip(courses, booked, strict=True):
+                if isinstance(plans, SsdscopeError):
+                    yield Outcome([], None, plans)
+                else:
+                    yield _taken(course, plans, next(running))
+        finally:
+            running.close()
+    finally:
+        for course, plans in zip(courses, booked, strict=True):
+            for plan in () if isinstance(plans, SsdscopeError) else plans:
+                course.device.note_run(plan, None)
+
+
+def _booked(course: Course) -> list[Plan] | SsdscopeError:
+    """Give what a course keeps to, before any is begun; why not, if it may not begin."""
+    plans: list[Plan] = []
+    try:
+        plans.extend(course.device.booked(plan) for plan in course.plans)
+    except DeviceError as error:
+        for plan in plans:
+            course.device.note_run(plan, None)
+        return error
+    return plans
+
+
+def _begun(
+    courses: Sequence[Course], booked: Sequence[list[Plan] | SsdscopeError], threads: int | None
+) -> Any:
+    """Begin the courses that may."""
+    both = zip(courses, booked, strict=True)
+    begun = [(each, plans) for each, plans in both if not isinstance(plans, SsdscopeError)]
+    drives = list({id(course.device): course.device for course, _ in begun}.values())
     places = {id(drive): place for place, drive in enumerate(drives)}
     asked = [
-        (places[id(each.device)], [plan.to_json() for plan in each.plans], each.logged)
-        for each in courses
+        (places[id(course.device)], [plan.to_json() for plan in plans], course.logged)
+        for course, plans in begun
     ]
-    threads = None if jobs is None or jobs < 1 else jobs
     with translated_errors():
-        running = _native.run_on_copies(native_of(drives), asked, threads)
-    try:
-        for course, told in zip(courses, running, strict=True):
-            summaries, failure, columns = told
-            # Time is simulated: nothing of the machine shows in it.
-            results = [
-                RunResult.from_dict(each | {"quiet": None}) for each in json.loads(summaries)
-            ]
-            log = None if columns is None else Log(columns)
-            outcome = Outcome(results, log, None if failure is None else _ours(failure))
-            for plan, result in zip(course.plans, outcome.results, strict=False):
-                course.device.note_run(plan, result)
-            yield outcome
-    finally:
-        running.close()
+        return _native.run_on_copies(native_of(drives), asked, threads)
+
+
+def _taken(course: Course, plans: Sequence[Plan], told: tuple[str, Any, Any]) -> Outcome:
+    """Take what a course came to."""
+    summaries, failure, columns = told
+    # Time is simulated: nothing of the machine shows in it.
+    results = [RunResult.from_dict(each | {"quiet": None}) for each in json.loads(summaries)]
+    log = None if columns is None else Log(columns)
+    outcome = Outcome(results, log, None if failure is None else _ours(failure))
+    for plan, result in zip(plans, outcome.results, strict=False):
+        course.device.note_run(plan, result)
+    return outcome
 
 
 def _ours(failure: BaseException) -> SsdscopeError:

@@ -7,12 +7,14 @@ capabilities. It does not say what drive is behind it, and nothing above `target
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, SsdscopeError, TraceError, UsageError
+from ssdscope.targets.crew import heeding
 from ssdscope.targets.names import printable
 from ssdscope.targets.quiet import Quiet
 from ssdscope.targets.records import DeviceInfo, Log, Moved, Progress, RunResult
@@ -372,8 +374,13 @@ class Device:
             self._native.restore(snapshot._native)
         self.info = self._read_info()
 
-    def fork(self) -> Device:
+    def fork(self, share: float | None = None) -> Device:  # noqa: ARG002
         """Make an independent copy in the same state.
+
+        Parameters
+        ----------
+        share
+            Of what may still be written, where that is limited (`metered`): the copy's own.
 
         Raises
         ------
@@ -383,8 +390,16 @@ class Device:
         with translated_errors():
             return Device(self._native.fork(), self.info)
 
-    def note_run(self, plan: Plan, result: RunResult) -> None:
-        """Take note of a run on a copy that was made elsewhere (`copies`)."""
+    def left_s(self) -> float:
+        """Give the seconds that may still be spent on it; without end where nobody limits them."""
+        return math.inf
+
+    def booked(self, plan: Plan) -> Plan:
+        """Give the plan that a run on a copy keeps to, which is begun elsewhere (`copies`)."""
+        return plan
+
+    def note_run(self, plan: Plan, result: RunResult | None) -> None:
+        """Take note of a run on a copy of what `booked` gave; None of one that did not begin."""
 
     def foreign_bytes(self) -> Moved | None:
         """Count what others read and wrote since the drive was opened; None if nobody counts.
@@ -431,7 +446,8 @@ def native_of(devices: Sequence[Device]) -> list[_native.Device]:
 
 
 def _progress(callback: ProgressCallback | None) -> Callable[[str], None] | None:
-    return None if callback is None else lambda text: callback(Progress.from_json(text))
+    told = heeding(callback)
+    return None if told is None else lambda text: told(Progress.from_json(text))
 
 
 def _chunk(

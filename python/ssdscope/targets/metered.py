@@ -1,21 +1,25 @@
 """A device that counts what goes through it, and ends what would take too long or write too much.
 
 What a budget was spent on is read off here: every stage of a long job gets a device of its own
-around the same drive. Forks count with the drive that they were made of.
+around the same drive. Forks count with the drive that they were made of. Whatever writes asks
+here first: what it may write at most is set aside before it begins, so that runs side by side do
+not write together what each of them might have written alone.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.errors import DeviceError
+from ssdscope.targets import work
 from ssdscope.targets.device import ChunkCallback, Device, Plan, ProgressCallback
 from ssdscope.targets.records import OP_READ, OP_WRITE, OP_WRITE_FUA, Log, Progress, RunResult
 
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 
 TIME_OVER = "the time of this stage is over"
+ALL_WRITTEN = "this stage has written as much as it declared"
+READS = ("read", "randread")
 
 
 class ExhaustedError(DeviceError):
@@ -38,19 +44,59 @@ class Spent:
     ----------
     requests, bytes_read, bytes_written
         Of all runs, with the requests that a run leaves out of its figures.
+    work_s
+        What a simulated drive took, counted (`work.of_run`).
+    booked_bytes
+        What runs that have not ended may write.
+    whole
+        Of which this is a part, if it is one.
     """
 
     requests: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
+    work_s: float = 0.0
+    booked_bytes: int = 0
+    whole: Spent | None = field(default=None, repr=False, compare=False)
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
-    def add(self, requests: int, bytes_read: int, bytes_written: int) -> None:
+    def add(self, requests: int, bytes_read: int, bytes_written: int, work_s: float = 0.0) -> None:
         """Count one run."""
         with self._lock:
             self.requests += requests
             self.bytes_read += bytes_read
             self.bytes_written += bytes_written
+            self.work_s += work_s
+        if self.whole is not None:
+            self.whole.add(requests, bytes_read, bytes_written, work_s)
+
+    def count(self, result: RunResult, ramp_requests: int = 0) -> None:
+        """Count what a run came to, and requests that it left out of its figures."""
+        sides = (0 if each is None else each.bytes for each in (result.read, result.write))
+        whole = 1 + ramp_requests / max(result.requests, 1)
+        read, written = (round(whole * each) for each in sides)
+        self.add(result.requests + ramp_requests, read, written, work.of_run(result))
+
+    def book(self, wanted: int | None, most: int | None) -> int:
+        """Set aside what a run may write; less than it wants where not as much is left.
+
+        Parameters
+        ----------
+        wanted
+            What it writes at most; None if nothing bounds that.
+        most
+            What may be written in all, and is bounded where `wanted` is not.
+        """
+        with self._lock:
+            left = None if most is None else max(0, most - self.bytes_written - self.booked_bytes)
+            booked = min(each for each in (wanted, left) if each is not None)
+            self.booked_bytes += booked
+        return booked
+
+    def unbook(self, booked: int) -> None:
+        """Give back what was set aside, when the run has been counted."""
+        with self._lock:
+            self.booked_bytes -= booked
 
     def to_json(self) -> dict[str, int]:
         """Give it as plain data."""
@@ -71,15 +117,88 @@ class Limits:
         The moment of the machine's clock (`time.monotonic`) at which a run is ended.
     writes_bytes
         The most that is written.
+    work_s
+        Of a simulated drive, counted. Nothing ends there by itself, as of runs side by side it
+        would hang on chance which: who begins them asks between two (`MeteredDevice.left_s`).
     """
 
     ends_s: float | None = None
     writes_bytes: int | None = None
+    work_s: float | None = None
 
     def why_over(self, _report: object = None) -> str:
         """Say that the time is over; nothing if it is not."""
         over = self.ends_s is not None and time.monotonic() >= self.ends_s
         return TIME_OVER if over else ""
+
+
+class Booking:
+    """What a run is let write, and the plan that keeps to it.
+
+    Parameters
+    ----------
+    plan
+        What was asked for.
+    limits, spent
+        Of the meter.
+
+    Raises
+    ------
+    ExhaustedError
+        If the time is over, or not even one request may be written.
+    """
+
+    def __init__(self, plan: Plan, limits: Limits, spent: Spent) -> None:
+        if why := limits.why_over():
+            raise ExhaustedError(why)
+        self._spent, self._text = spent, plan.to_json()
+        values = json.loads(self._text)
+        self.ramp_requests: int = values.get("ramp_requests") or 0
+        self.writes_bytes = 0
+        if values.get("rw") in READS:
+            return
+        wanted = _most_bytes(values, self.ramp_requests)
+        if wanted is None and limits.writes_bytes is None:
+            return
+        self.writes_bytes = spent.book(wanted, limits.writes_bytes)
+        if self.writes_bytes != wanted:
+            self._text = self._within(values)
+
+    def to_json(self) -> str:
+        """Write the plan."""
+        return self._text
+
+    def close(self, result: RunResult | None) -> None:
+        """Count what the run came to; nothing of one that did not begin."""
+        if result is not None:
+            self._spent.count(result, self.ramp_requests)
+        self._spent.unbook(self.writes_bytes)
+        self.writes_bytes = 0
+
+    def _within(self, values: dict[str, Any]) -> str:
+        """Cut a plan to what was set aside for it."""
+        block = _block_bytes(values)
+        room = self.writes_bytes // (values.get("numjobs") or 1) - self.ramp_requests * block
+        room = room // block * block
+        if room < block:
+            self.close(None)
+            raise ExhaustedError(ALL_WRITTEN)
+        values["io_bytes"] = min(values.get("io_bytes") or room, room)
+        return json.dumps(values)
+
+
+def _block_bytes(values: Mapping[str, Any]) -> int:
+    return max(values.get("block_bytes") or 0, values.get("write_block_bytes") or 0, 1)
+
+
+def _most_bytes(values: Mapping[str, Any], ramp_requests: int) -> int | None:
+    """Give what a plan writes at most, were all of it writes; None if only time ends it."""
+    block, ends = _block_bytes(values), []
+    if values.get("requests") is not None:
+        ends.append((values["requests"] + ramp_requests) * block)
+    if values.get("io_bytes") is not None:
+        ends.append(values["io_bytes"] + (ramp_requests + 1) * block)
+    return min(ends) * (values.get("numjobs") or 1) if ends else None
 
 
 class MeteredDevice(Device):
@@ -116,10 +235,17 @@ class MeteredDevice(Device):
         ExhaustedError
             If the time is over, or more would be written than is left.
         """
-        fitted, ramp = self._fitted(plan)
+        booking = self.booked(plan)
         watch = Watch(self.limits.why_over, progress)
-        result = super().run(fitted, progress=self._watched(watch, progress), chunk=chunk)
-        self._count(result, ramp)
+        result: RunResult | None = None
+        try:
+            told = self._watched(watch, progress)
+            result = super().run(booking, progress=told, chunk=chunk)
+        except DeviceError as error:
+            result = error.partial
+            raise
+        finally:
+            booking.close(result)
         if watch.why:
             raise ExhaustedError(watch.why)
         return result
@@ -136,11 +262,17 @@ class MeteredDevice(Device):
         read = int(length[op == OP_READ].sum(dtype=np.uint64))
         writes = (op == OP_WRITE) | (op == OP_WRITE_FUA)  # isin takes four times as long
         written = int(length[writes].sum(dtype=np.uint64))
-        self._require(written)
+        if why := self.limits.why_over():
+            raise ExhaustedError(why)
+        booked = self.spent.book(written, self.limits.writes_bytes)
+        # Ended early it is counted as a whole: how far it came is not known.
+        if booked == written:
+            self.spent.add(op.size, read, written, work.of_list(op.size, read + written))
+        self.spent.unbook(booked)
+        if booked < written:
+            raise ExhaustedError(ALL_WRITTEN)
         progress = pacing.pop("progress", None)
         watch = Watch(self.limits.why_over, progress)
-        # Ended early it is counted as a whole: how far it came is not known.
-        self.spent.add(op.size, read, written)
         try:
             return super().run_list(
                 ops, offsets, lengths, progress=self._watched(watch, progress), **pacing
@@ -151,18 +283,41 @@ class MeteredDevice(Device):
             raise
 
     def replay(self, path: str, options: Plan, **telling: Any) -> RunResult:
-        """Replay a trace; as `Device.replay`, which ends by itself."""
+        """Replay a trace; as `Device.replay`. What it writes was counted when it was planned."""
         result = super().replay(path, options, **telling)
-        self._count(result, 0)
+        self.spent.count(result)
         return result
 
-    def fork(self) -> MeteredDevice:
-        """Make an independent copy that counts with this one."""
-        return self.around(super().fork())
+    def fork(self, share: float | None = None) -> MeteredDevice:
+        """Make an independent copy that counts with this one; as `Device.fork`."""
+        copy = self.around(super().fork())
+        if share is not None and self.limits.writes_bytes is not None:
+            left = self.limits.writes_bytes - self.spent.bytes_written
+            copy.limits = replace(self.limits, writes_bytes=int(share * max(left, 0)))
+            copy.spent = Spent(whole=self.spent)
+        return copy
 
-    def note_run(self, plan: Plan, result: RunResult) -> None:
-        """Count a run on a copy; what can be copied is simulated, and has no limits."""
-        self._count(result, json.loads(plan.to_json()).get("ramp_requests") or 0)
+    def left_s(self) -> float:
+        """Give what is left of the time, or of the work, of a stage."""
+        ends_s, work_s = self.limits.ends_s, self.limits.work_s
+        left = [] if ends_s is None else [ends_s - time.monotonic()]
+        left += [] if work_s is None else [work_s - self.spent.work_s]
+        return max(0.0, min(left, default=math.inf))
+
+    def booked(self, plan: Plan) -> Booking:
+        """Set aside what a run may write, and give the plan that keeps to it.
+
+        Raises
+        ------
+        ExhaustedError
+            As of `Booking`.
+        """
+        return Booking(plan, self.limits, self.spent)
+
+    def note_run(self, plan: Plan, result: RunResult | None) -> None:
+        """Count a run on a copy, and give back what it did not write."""
+        if isinstance(plan, Booking):
+            plan.close(result)
 
     def around(self, device: Device) -> MeteredDevice:
         """Put the same meter in front of another drive too."""
@@ -170,36 +325,6 @@ class MeteredDevice(Device):
 
     def _watched(self, watch: Watch, told: ProgressCallback | None) -> ProgressCallback | None:
         return told if self.limits.ends_s is None else watch
-
-    def _left_bytes(self) -> int | None:
-        most = self.limits.writes_bytes
-        return None if most is None else most - self.spent.bytes_written
-
-    def _require(self, writes_bytes: int) -> None:
-        if why := self.limits.why_over():
-            raise ExhaustedError(why)
-        left = self._left_bytes()
-        if left is not None and writes_bytes > max(left, 0):
-            raise ExhaustedError("this stage has written as much as it declared")
-
-    def _fitted(self, plan: Plan) -> tuple[Plan, int]:
-        """Let a run write no more than what is left; the plan, and requests that do not count."""
-        self._require(0)
-        text, left = plan.to_json(), self._left_bytes()
-        values = json.loads(text)
-        ramp = values.get("ramp_requests") or 0
-        if left is None or values.get("rw") in ("read", "randread"):
-            return _Written(text), ramp
-        block = max(values.get("block_bytes") or 0, values.get("write_block_bytes") or 0, 1)
-        self._require(ramp * block + block)
-        room = (left - ramp * block) // block * block
-        values["io_bytes"] = min(values.get("io_bytes") or room, room)
-        return _Written(json.dumps(values)), ramp
-
-    def _count(self, result: RunResult, uncounted: int) -> None:
-        read, written = (0 if each is None else each.bytes for each in (result.read, result.write))
-        whole = 1 + uncounted / max(result.requests, 1)
-        self.spent.add(result.requests + uncounted, round(read * whole), round(written * whole))
 
 
 class Watch:
@@ -231,13 +356,3 @@ class Watch:
         self.why = self._over(report)
         if self.why:
             raise KeyboardInterrupt
-
-
-@dataclass(frozen=True)
-class _Written:
-    """A plan that is written already."""
-
-    text: str
-
-    def to_json(self) -> str:
-        return self.text

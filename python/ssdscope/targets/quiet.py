@@ -111,6 +111,18 @@ class Quiet:
         return self.waited_ns / max(self.wall_ns, 1)
 
     @property
+    def held_up(self) -> bool:
+        """Whether times that were taken meanwhile are bounds: our threads had no core at times."""
+        return self.waited_share > WAITED_SHARE_MAX or self.steal_ns > STEAL_SHARE_MAX * max(
+            self.wall_ns, 1
+        )
+
+    @property
+    def lost_share(self) -> float:
+        """Time without a core, as a share: waited for one, or given away by the machine's host."""
+        return min(1.0, (self.waited_ns + self.steal_ns) / max(self.wall_ns, 1))
+
+    @property
     def drowned(self) -> bool:
         """Whether no time that was taken meanwhile may be told as the drive's."""
         return self.waited_share > WAITED_SHARE_DROWNS

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
+from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin import fitting, settling, structure
 from ssdscope.twin.likeness import LABEL, Allowance, Measured, means_ns, measured
@@ -48,6 +48,8 @@ class Twin:
         Median error on what was fitted, as a share.
     not_modelled
         What the twin has in its simplest form, as sentences.
+    cut_short
+        Whether the search ended because its work was done.
     """
 
     toml: str
@@ -55,6 +57,7 @@ class Twin:
     rows: list[dict[str, Any]]
     fit_error: float
     not_modelled: tuple[str, ...] = field(default=())
+    cut_short: bool = False
 
     def errors(self) -> stats.PredictionErrors | None:
         """Compare it with the held-out workloads, if there are any."""
@@ -83,6 +86,7 @@ class Twin:
             "held_out": self.rows,
             "errors": None if errors is None else errors.to_json(),
             "not_modelled": list(self.not_modelled),
+            "cut_short": self.cut_short,
         }
 
 
@@ -126,7 +130,8 @@ def build(
     disturbed = noise(performance.get("distributions", []))
     known = structure.known(findings, info, disturbed)
     kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
-    found = fitting.fitted(known, rows, findings, kept, seed, Allowance(work_s))
+    allowance = Allowance(work_s)
+    found = fitting.fitted(known, rows, findings, kept, seed, allowance)
     if isinstance(found, str):
         return found
     one_line = " ".join(name.split())
@@ -140,7 +145,7 @@ def build(
         text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
-    return _useless(draft, rows) or Twin(text, found.design, told, found.error, known.not_modelled)
+    return _useless(draft, rows) or replace(draft, toml=text, cut_short=allowance.left_s <= 0)
 
 
 def _held_to(twin: Device, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
@@ -166,8 +171,8 @@ def _kept_up(design: Design, rows: Sequence[settling.Settled], seed: int) -> lis
 def _gone_on(twin: Device, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
     """Write on as long as the drive did, each workload on a copy of the twin."""
     copies = [twin.fork() for _ in rows]
-    with ThreadPoolExecutor() as pool:
-        return _told(rows, pool.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
+    with Crew() as crew:
+        return _told(rows, crew.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
 
 
 def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ssdscope.errors import SsdscopeError
 from ssdscope.targets.copies import Course, Outcome, run_on_copies
+from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import counted, stretch_latencies_ns
@@ -150,10 +150,10 @@ def means_of_each(
     """
     # Opening is a call into Rust that lets go of Python, so threads are enough.
     found = []
-    with ThreadPoolExecutor(_cores()) as pool:
+    with Crew() as crew:
         for at in range(0, len(files), OPEN_AT_ONCE):
             some = files[at : at + OPEN_AT_ONCE]
-            devices = list(pool.map(lambda values: opened(values, seed), some))
+            devices = list(crew.map(lambda values: opened(values, seed), some))
             ran = _ran([device for device in devices if device is not None], rows, seed)
             for values, device in zip(some, devices, strict=True):
                 if device is None:
@@ -176,12 +176,6 @@ def _filled_s(device: Device, values: Mapping[str, Value]) -> float:
 
 def _run_s(page_bytes: int, requests: int, programmed_bytes: int) -> float:
     return requests * REQUEST_S + programmed_bytes / page_bytes * PROGRAM_S
-
-
-def _cores() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
 
 
 def _ran(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ssdscope.targets.device import Device
+    from ssdscope.targets.quiet import Quiet
     from ssdscope.targets.records import Log
     from ssdscope.workloads.workload import Workload
 
@@ -51,6 +52,9 @@ class Figure:
         Mean time by cause; None where the drive cannot say.
     bursts
         How many runs from the same state these are of.
+    waited_share
+        Of the time, that our threads had no core, where that is so much that latencies are at most
+        and rates at least what the drive does; else None.
     """
 
     requests: int
@@ -64,6 +68,7 @@ class Figure:
     bandwidth_bytes_per_s: float | None
     attribution_ns: dict[str, float] | None = None
     bursts: int = 1
+    waited_share: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain data."""
@@ -127,11 +132,14 @@ class Stretch:
         From the first submission that counts to the last.
     depth
         Requests in flight.
+    quiet
+        How quiet the machine was; None where nothing of it reaches the drive's clock.
     """
 
     parts: Mapping[str, Part]
     duration_ns: int
     depth: int
+    quiet: Quiet | None = None
 
     @classmethod
     def of(cls, log: Log, duration_ns: int, depth: int) -> Self:
@@ -147,6 +155,7 @@ class Stretch:
             {name: Part.joined(parts) for name, parts in parts_of(stretches).items()},
             sum(each.duration_ns for each in stretches),
             stretches[0].depth,
+            _quiet(stretches),
         )
 
     @property
@@ -158,6 +167,14 @@ class Stretch:
         """Give the latencies of ``read`` or ``write``, in order."""
         part = self.parts.get(direction)
         return np.empty(0) if part is None else part.latency_ns
+
+
+def _quiet(stretches: Sequence[Stretch]) -> Quiet | None:
+    """Take the machine of several stretches as one."""
+    told: Quiet | None = None
+    for each in stretches:
+        told = told if each.quiet is None else each.quiet.joined(told)
+    return told
 
 
 def parts_of(stretches: Sequence[Stretch]) -> dict[str, list[Part]]:
@@ -180,7 +197,7 @@ def run_stretch(device: Device, workload: Workload) -> Stretch:
     """
     result, log = device.run_logged(workload)
     result.whole()
-    return stretch_of(log, workload)
+    return replace(stretch_of(log, workload), quiet=result.quiet)
 
 
 def stretch_of(log: Log, workload: Workload) -> Stretch:
@@ -272,6 +289,7 @@ def _figure(parts: Sequence[Part], stretches: Sequence[Stretch], drift: float) -
     mean = float(every.latency_ns.mean())
     low, high = _interval([part.latency_ns for part in parts], stretches[0].depth, mean, drift)
     duration_ns = sum(stretch.duration_ns for stretch in stretches)
+    quiet = _quiet(stretches)
     return Figure(
         requests=every.latency_ns.size,
         duration_ns=duration_ns,
@@ -284,6 +302,7 @@ def _figure(parts: Sequence[Part], stretches: Sequence[Stretch], drift: float) -
         bandwidth_bytes_per_s=every.bytes * 1e9 / duration_ns if duration_ns else None,
         attribution_ns=every.attribution_ns,
         bursts=len(stretches),
+        waited_share=quiet.lost_share if quiet is not None and quiet.held_up else None,
     )
 
 

@@ -90,6 +90,7 @@ class Vector:
             size_bytes=size_bytes,
             until_ci=stop.until_ci,
             runtime_ns=stop.runtime_ns,
+            io_bytes=stop.most_bytes,
             ramp_requests=self.uncounted(stop),
             ramp_ns=MIXED_NS if stop.full and 0 < self.wr_ratio < 100 else None,
             seed=seed,
@@ -122,11 +123,14 @@ class Stop:
         a buffer that fills tells nothing of a minute; `filling` measures how much it is. A large
         buffer was filled before: `TURNED_OVER` says how much of it is written then, and
         `MIXED_NS` for how long with reads among that.
+    most_bytes
+        What is moved while it is measured.
     """
 
     until_ci: float = 0.01
     runtime_ns: int = 60_000_000_000
     fill_bytes: int = 0
+    most_bytes: int | None = None
 
     @property
     def full(self) -> bool:

@@ -14,6 +14,7 @@ from threading import Lock
 
 from ssdscope.errors import DeviceError
 from ssdscope.targets.copies import Course, Outcome, run_on_copies
+from ssdscope.targets.crew import Crew
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import DirectionStats, RunResult
 from ssdscope.workloads.filling import begins_full, fill, filler, turn_over
@@ -126,16 +127,10 @@ def _on_full_copies(
     device: Device, drawn: Sequence[Drawn], stop: Stop, size_bytes: int | None, jobs: int
 ) -> Generator[Row, None, None]:
     """Fill buffers and run, on threads: runs that write alike wait for one to fill the buffer."""
-    from joblib import Parallel, delayed
-
     copies = _Copies(device, drawn, stop, size_bytes)
     # A run is one call into Rust that lets go of Python, so threads are enough.
-    workers = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
-    rows = workers(delayed(copies.measure)(each) for each in drawn)
-    try:
-        yield from rows
-    finally:
-        rows.close()
+    with Crew(jobs if jobs > 0 else None) as crew:
+        yield from crew.map(copies.measure, drawn)
 
 
 def alike_together(drawn: Sequence[Drawn]) -> list[int]:

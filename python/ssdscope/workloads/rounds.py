@@ -99,6 +99,34 @@ def write_until_steady(
     return rounds.steadiness(reached=rounds.settled)
 
 
+def cost_of_rest(
+    device: Device, workload: Workload, most_cost: float, spare_bytes: int | None = None
+) -> float:
+    """Estimate from its first writes what it costs to bring a workload to rest and measure it.
+
+    Parameters
+    ----------
+    device
+        The drive; it is written to.
+    workload, spare_bytes
+        As of `write_until_steady`.
+    most_cost
+        A small share of it is what looking may cost (`TRIED_SHARE`).
+
+    Raises
+    ------
+    UsageError
+        As of `write_until_steady`.
+    DeviceError
+        If the drive fails.
+    """
+    spent = _Spent(device)
+    region_bytes, round_bytes = _sizes(device, workload, ROUND_SHARE)
+    least_bytes = _least_bytes(device, region_bytes, spare_bytes) or 0
+    tried_bytes = _try(workload, round_bytes, most_cost, spent)
+    return spent.cost / tried_bytes * (least_bytes + WINDOW_ROUNDS * round_bytes)
+
+
 class Rounds:
     """The rounds that a workload writes a drive in.
 
@@ -106,6 +134,8 @@ class Rounds:
     ----------
     device, workload, most_regions, written_bytes, spare_bytes, most_cost
         As of `write_until_steady`, which also says what is raised.
+    round_share
+        What a round writes of the region. With less the same number of rounds is the most.
 
     Attributes
     ----------
@@ -122,13 +152,14 @@ class Rounds:
         written_bytes: int = 0,
         spare_bytes: int | None = None,
         most_cost: float | None = None,
+        round_share: float = ROUND_SHARE,
     ) -> None:
         self._workload = workload
         self._written_bytes = written_bytes
         self._most_cost = most_cost
         self._spent = _Spent(device)
         self.rates: list[float] = []
-        self._region_bytes, self._whole_bytes = _sizes(device, workload)
+        self._region_bytes, self._whole_bytes = _sizes(device, workload, round_share)
         self._least_bytes = _least_bytes(device, self._region_bytes, spare_bytes)
         self._round_bytes = self._affordable_round()
         beyond = (self._least_bytes or 0) / self._region_bytes - GATE_REGIONS
@@ -288,7 +319,7 @@ def _least_bytes(device: Device, region_bytes: int, spare_bytes: int | None) -> 
     return least if region_bytes == info.capacity_bytes else max(least, spare_bound(info))
 
 
-def _sizes(device: Device, workload: Workload) -> tuple[int, int]:
+def _sizes(device: Device, workload: Workload, round_share: float) -> tuple[int, int]:
     """Give the bytes of the region and of a round."""
     if not workload.writes or workload.numjobs != 1:
         raise UsageError(
@@ -299,7 +330,7 @@ def _sizes(device: Device, workload: Workload) -> tuple[int, int]:
     region = rest if workload.size_bytes is None else workload.size_bytes
     block = _write_block(workload)
     deep = LEAST_DEPTHS * workload.iodepth * block
-    rounds = min(max(region // deep, 1), round(1 / ROUND_SHARE))
+    rounds = min(max(region // deep, 1), round(1 / round_share))
     size = region // rounds // block * block
     if ROUND_SHARE * region < block:
         raise UsageError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ssdscope.workloads.figures import Figure, Stretch, figures_of
 from ssdscope.workloads.rounds import MOST_REGIONS, Rounds
-from ssdscope.workloads.steady import RANGE_MAX, WINDOW_ROUNDS, Steadiness
+from ssdscope.workloads.steady import RANGE_MAX, ROUND_SHARE, WINDOW_ROUNDS, Steadiness
 
 if TYPE_CHECKING:
     from ssdscope.targets.device import Device
@@ -56,6 +56,7 @@ def sustain(
     most_regions: float = MOST_REGIONS,
     most_cost: float | None = None,
     drift: float = 0.0,
+    round_share: float = ROUND_SHARE,
 ) -> Sustained:
     """Bring a workload that writes to rest, and measure it there.
 
@@ -73,6 +74,9 @@ def sustain(
     drift
         What the rate may still change, as a share of it, where that is known from the drive
         that this one is a fork of.
+    round_share
+        As of `rounds.Rounds`. Where the same writes have brought the drive to rest before, a
+        smaller share shows as well whether the rate of this workload changes.
 
     Raises
     ------
@@ -85,7 +89,7 @@ def sustain(
     """
     rounds = Rounds(
         device, workload, most_regions=most_regions, written_bytes=written_bytes,
-        spare_bytes=spare_bytes, most_cost=most_cost,
+        spare_bytes=spare_bytes, most_cost=most_cost, round_share=round_share,
     )  # fmt: skip
     while rounds.may_go_on:
         if not rounds.settled:

@@ -26,7 +26,7 @@ from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, W
 from ssdscope.probes.record import Record
 from ssdscope.probes.run import run
 from ssdscope.seeds import stream
-from ssdscope.targets.metered import Watch
+from ssdscope.targets.metered import ExhaustedError, Watch
 from ssdscope.targets.records import (
     OP_DISCARD,
     OP_READ,
@@ -380,15 +380,16 @@ class Bench(Known):
     @contextmanager
     def _on_time(self, *, foresee: bool = False) -> Iterator[dict[str, Any]]:
         """End a call to a real drive when the time is over, or is foreseen to be."""
-        if self.virtual or self._deadline is None:
-            yield {}
-            return
-        watch = Watch(self._deadline.until(foresee=foresee))
+        until = None
+        if not self.virtual and self._deadline is not None:
+            until = Watch(self._deadline.until(foresee=foresee))
         try:
-            yield {"progress": watch}
+            yield {} if until is None else {"progress": until}
+        except ExhaustedError as error:
+            raise Stopped(Reason.BUDGET_EXHAUSTED, error.message) from None
         except KeyboardInterrupt:
-            if watch.why:
-                raise Stopped(Reason.BUDGET_EXHAUSTED, watch.why) from None
+            if until is not None and until.why:
+                raise Stopped(Reason.BUDGET_EXHAUSTED, until.why) from None
             raise
 
     def _require_writable(self) -> None:
