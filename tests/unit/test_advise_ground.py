@@ -4,7 +4,7 @@ import pytest
 from tests.small_drives import MERGING, PAGES
 
 from ssdscope.advise import Ground, advise
-from ssdscope.advise.ground import NoGainError, of_twin
+from ssdscope.advise.ground import NoGainError
 from ssdscope.advise.streams import (
     load,
     random_reads,
@@ -12,6 +12,7 @@ from ssdscope.advise.streams import (
     sequential_reads,
     settled_writes,
 )
+from ssdscope.advise.twinned import of_twin
 from ssdscope.errors import UsageError
 from ssdscope.findings import Detected, Findings
 from ssdscope.targets import open_target

@@ -172,13 +172,18 @@ def test_advice_with_the_greatest_gain_comes_first_and_no_reason_is_empty() -> N
         knob("small", "a", "x", gain={"ratio": 1.05, "low": 1.04, "high": 1.06}),
         knob("great", "b", "x", gain={"ratio": 12.0, "low": 11.0, "high": 13.0}),
         knob("plain", "c", "x"),
+        knob("habit", None, "x", habit="Wait.", source="detected"),
         knob("left", None, "tool default, because "),
         knob("also", None, "tool default, because "),
     ]
     found = advising.advice(document([], advice=told))
     assert found is not None
-    assert [each.knob for each in found.settings] == ["great", "small", "plain"]
-    assert [each.gain for each in found.settings] == ["12 times as fast", "5 % faster", ""]
+    assert [each.knob for each in found.settings] == ["great", "small", "plain", "habit"]
+    assert [each.gains for each in found.settings] == [
+        ["12 times as fast (11 to 13) as found"], ["5 % faster (4 to 6) as found"], [], [],
+    ]  # fmt: skip
+    page = render(document([], advice=told))
+    assert page.count('data-copies="type-') == 3, "what cannot be typed has no box"
     assert len(found.stays) == 1
     assert found.stays[0].names == "t: left, t: also"
     assert found.stays[0].why

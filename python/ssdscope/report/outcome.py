@@ -117,8 +117,9 @@ def _twin(document: Document) -> str | None:
 
 
 def _advice(document: Document) -> str | None:
-    count = len(document["advice"])
-    return f"{count} settings" if count else None
+    told = document["advice"]
+    given = sum(bool(each["command"] or each.get("habit")) for each in told)
+    return f"{given} of {len(told)} settings" if told else None
 
 
 _LINES: dict[str, Callable[[Document], str | None]] = {
