@@ -2,9 +2,10 @@
 
     python benchmarks/gain_intervals.py FOLDER [--seeds tuned|judged] [--drives sim:ryu-a,…]
 
-Each preset is characterised with each seed; reports lie in FOLDER and are made once. Advice states
-its gains on the report's twin, as found and in use. The same requests then run on the drive itself,
-from the same two states, with other seeds. Two claims are judged:
+Each preset is looked at as `characterize` does, in short, and gets a twin for each seed; reports
+lie in FOLDER and are made once. Advice states its gains on the twin, as found and in use. The same
+requests then run on the drive itself, from the same two states, with other seeds. Two claims are
+judged:
 
 - an interval that is stated holds the gain that is measured: at least 90 %, over all;
 - where a setting is said to make no difference, it makes less than 5 %.
@@ -37,25 +38,26 @@ from ssdscope.results import envelope
 from ssdscope.targets import open_target
 from ssdscope.targets.presets import preset_names
 
-SEEDS = {"tuned": (61_001,), "judged": (71_001, 72_001, 73_001)}
+SEEDS = {"tuned": (61_001, (62_001,)), "judged": (71_000, (71_001, 72_001, 73_001))}
+"""Of the look at each drive; and of the twins, the streams, and the drive itself."""
 APART = 500
 """Between the seeds of a report and those of the runs on the drive."""
 HOLD = 0.9
 DIFFERENCE = 0.05
 BUDGET = "5s"
 """Of a report: short looks make poor twins, whose intervals have to be wide."""
-STAGES = ("performance", "sustained", "distribution", "twin")
+SURVEY = ("performance", "sustained", "distribution")
 PROBED = 61_000
 """The seed of the probes."""
 
 
-def report_of(folder: Path, uri: str, seed: int) -> Report:
-    """Give the report of a drive and a seed; look at the drive if there is none."""
+def report_of(folder: Path, uri: str, look: int, seed: int) -> Report:
+    """Give the report of a drive: one look at it, and a twin for each seed."""
     name = uri.removeprefix("sim:")
-    path = folder / f"{name}-{seed}.json"
-    if not path.exists():
-        findings = _kept(folder / f"{name}-findings.json", lambda: _findings(uri))
-        _kept(path, lambda: looked_at(uri, seed, findings))
+    findings = _kept(folder / f"{name}-findings.json", lambda: _run(uri, PROBED, {}, "findings"))
+    looked = _kept(folder / f"{name}-{look}.json", lambda: _run(uri, look, findings, *SURVEY))
+    path = folder / f"{name}-{look}-{seed}.json"
+    _kept(path, lambda: _run(uri, seed, looked, "twin"))
     return read(path)
 
 
@@ -68,19 +70,13 @@ def _kept(path: Path, make: Callable[[], Any]) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _findings(uri: str) -> Any:
-    """Probe a drive: once for all seeds, which make other measurements and other twins."""
-    job = _job(uri, PROBED)
-    stages.RUN["findings"](job, silent)
-    return job.document["findings"]
-
-
-def looked_at(uri: str, seed: int, findings: Any) -> dict[str, Any]:
-    """Run the stages of `characterize` that gains rest on, each on a copy of the drive."""
+def _run(uri: str, seed: int, known: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Run stages of `characterize`, each on a copy of the drive; give the document."""
     job = _job(uri, seed)
-    job.document["findings"] = findings
+    for key in ("findings", "performance"):
+        job.document[key] = known.get(key) or job.document[key]
     whole = job.target
-    for name in STAGES:
+    for name in names:
         job.target = replace(whole, device=whole.device.fork())
         stages.RUN[name](job, silent)
     del job.document[UNFINISHED]
@@ -214,13 +210,14 @@ def main() -> int:
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     journal = given.folder / f"{given.seeds}.jsonl"
+    look, seeds = SEEDS[given.seeds]
     every = kept(journal)
     done = {(each["drive"], each["seed"]) for each in every}
     for uri in given.drives.split(","):
-        for seed in SEEDS[given.seeds]:
+        for seed in seeds:
             if (uri, seed) in done:
                 continue
-            report = report_of(given.folder, uri, seed)
+            report = report_of(given.folder, uri, look, seed)
             new = list(rows(uri, report, seed)) or [
                 {"drive": uri, "seed": seed, "because": "no gain is stated"}
             ]

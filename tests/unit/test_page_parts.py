@@ -126,7 +126,13 @@ def test_a_drive_is_nearest_to_itself_and_far_from_what_is_unlike() -> None:
     found = nearest.nearest(told, Findings([detected("merge_unit_bytes", 4 << 20)]))
     assert found is not None
     assert "most like kuo-samsung-slc (equal in 5 figures)" in found.sentence
-    assert found.table.rows[-2][:3] == ("Merge unit found", "4 MiB", "4 MiB")
+    assert found.table.rows[-1][:3] == ("Merge unit found", "4 MiB", "4 MiB")
+    nearest_one, *others = found.peers
+    assert (nearest_one.name, nearest_one.apart) == ("kuo-samsung-slc", "equal")
+    assert nearest_one.kind == "SSD, log blocks"
+    assert all(each.about and each.kind for each in others)
+    assert nearest.kind_of("nvme-tlc") == "NVMe SSD, TLC, page-mapped"
+    assert nearest.kind_of("ryu-hdd") == "hard disk"
     for each in told["performance"]["points"]:
         each |= {"mean_ns": 1e12, "iops": 1e-3, "bandwidth_bytes_per_s": 1.0}
     unlike = nearest.nearest(told, Findings())

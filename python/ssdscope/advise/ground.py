@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 REPEATS, MOST_REPEATS = 4, 16
 """Runs of each stream, from whose scatter the interval comes; more while it says nothing."""
+STATES = 4
+"""Drives that runs of writes begin on, each written to by seeds of its own before."""
 MOST_TRIED = 8
 """Of each value of a sweep."""
 FIRST_REQUESTS, MOST_REQUESTS = 48, 512
@@ -190,7 +192,7 @@ class Ground:
             self._require(stream)
         if not new:
             return
-        writing = {turn for each, turn in new if each.writes and each.kept_share is None}
+        writing = {turn % STATES for each, turn in new if each.writes and each.kept_share is None}
         from joblib import cpu_count
 
         try:
@@ -234,7 +236,7 @@ class Ground:
             return self._once(stream, stream.once_bytes, turn)
         if stream.kept_share is not None:
             return self._at_rest(stream, stream.kept_share, turn)
-        drive, held = self._busy[turn] if stream.writes else (self.device, 0)
+        drive, held = self._busy[turn % STATES] if stream.writes else (self.device, 0)
         times = [
             self._settled(self._fork(drive), stream, at, turn, TURNED_OVER * held)
             for at in stream.places()

@@ -143,7 +143,7 @@ def nearest(document: Document, found: Findings) -> Nearest | None:
         return None
     chosen = sorted(away, key=lambda name: (away[name], name))[:SHOWN]
     peers = [_peer(name, away[name]) for name in chosen]
-    return Nearest(_sentence(chosen, away, len(own)), peers, _table(own, found, chosen, away))
+    return Nearest(_sentence(chosen, away, len(own)), peers, _table(own, found, chosen))
 
 
 def _peer(name: str, factor: float) -> Peer:
@@ -180,9 +180,7 @@ def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
     )
 
 
-def _table(
-    own: Mapping[str, float], found: Findings, chosen: list[str], away: Mapping[str, float]
-) -> Table:
+def _table(own: Mapping[str, float], found: Findings, chosen: list[str]) -> Table:
     rows = [
         (
             each.name,
@@ -195,7 +193,6 @@ def _table(
     ]  # fmt: skip
     units = [_unit_row(key, found, chosen) for key in UNITS if key in found]
     rows += [row for row in units if any(cell != words.NOTHING for cell in row[1:])]
-    rows.append(("Apart by", "", *(f"{words.factor(away[name])} times" for name in chosen)))
     return Table(("", "this drive", *chosen), rows)
 
 

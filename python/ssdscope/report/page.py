@@ -64,7 +64,7 @@ def render(document: Mapping[str, Any]) -> str:
         nearest=nearest.nearest(document, found),
         uses=uses.uses(document),
         **_findings(found),
-        **_performance(document),
+        **_performance(document, found),
         attribution=breakdown.attribution(document),
         models=model_figures.charts(document),
         model_rows=model_figures.rows(document),
@@ -93,12 +93,13 @@ def _findings(found: Findings) -> dict[str, Any]:
     }
 
 
-def _performance(document: Mapping[str, Any]) -> dict[str, Any]:
+def _performance(document: Mapping[str, Any], found: Findings) -> dict[str, Any]:
     return {
         "performance": figures.performance_charts(document),
         "heat": heat.latency(document),
         "mixture": heat.mixture(document),
         "mixed": mixed.table(document),
+        "filling": figures.filling_chart(document, found),
         "settling": figures.settling_chart(document),
         "writes": writes.table(document),
         "writes_lead": writes.lead(document),
