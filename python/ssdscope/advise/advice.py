@@ -19,7 +19,7 @@ ENOUGH = 0.03
 """The formula's value stands if the best one tried on the twin gains no more over it."""
 NEAR_BEST = 0.02
 """Else the cheapest value stands that comes so near to the best."""
-NO_EFFECT, SAME = "no effect on this drive", "nothing changes"
+NO_EFFECT, NO_GAIN, SAME = "no effect on this drive", "no gain on this drive", "nothing changes"
 
 
 @dataclass(frozen=True)
@@ -262,9 +262,17 @@ def _stays(
         return NO_EFFECT
     if today is None and costs and max(costs) < (1 + LEAST_GAIN) * min(costs):
         return NO_EFFECT
+    if gains and all(each.none for each in gains):
+        return f"{NO_EFFECT}{_within(gains)}"
     if gains and all(each.none or each.ratio < 1 for each in gains):
-        return NO_EFFECT
+        return NO_GAIN
     return None
+
+
+def _within(gains: Sequence[Gain]) -> str:
+    """Say how large an effect may be that the twin cannot show."""
+    apart = max(max(each.high, 1 / each.low) for each in gains) - 1
+    return f", to within {apart:.0%}" if apart > LEAST_GAIN else ""
 
 
 def _chosen(
