@@ -27,13 +27,13 @@ FOUND, USED = "as found", "in use"
 at random."""
 SEVERAL = 1.5
 """From this on a gain is told as so many times as fast; below it in per cent."""
-CONFIDENCE = 0.95
 LEAST_PAIRS = 3
 """Of workloads of one pattern; fewer say nothing of it, and those of all patterns count."""
-FACTOR = {FOUND: 5.0, USED: 5.0}
-"""Times that a twin misses the ratio of two workloads in the median, of an interval of 95 %. The
-requests of a tool begin at places that a twin was not held to, so this is no normal distribution's:
-`benchmarks/gain_intervals.py` measures it, by seeds of its own."""
+USUAL_PERCENT, FACTOR = 75, 6.0
+"""Three of four ratios of held-out workloads are missed by no more; and so many times of that is
+the half of an interval. A few workloads that a twin misses by far do not move the first. The second
+is no normal distribution's, as the requests of a tool are of sizes and places that no twin was held
+to: `benchmarks/gain_intervals.py` measures it on drives whose gains are known."""
 Key = tuple[str, str]
 
 
@@ -124,15 +124,14 @@ class Misses:
 
     logs: Mapping[Key, tuple[float, ...]] = field(default_factory=dict)
 
-    def of_ratio(self, rw: str, state: str) -> float:
+    def of_ratio(self, rw: str) -> float:
         """Give half the width of an interval, as a logarithm, that holds the error of a ratio.
 
         Parameters
         ----------
         rw
-            The pattern of the two workloads.
-        state
-            In use, what the drive keeps up says more than bursts do.
+            The pattern of the two workloads; where too few of it were held out, those of its
+            direction count.
         """
         direction = "write" if "write" in rw else "read"
         kept = {key: logs for key, logs in self.logs.items() if direction in key[0]}
@@ -140,7 +139,7 @@ class Misses:
         for chosen in (alike, list(kept.values())):
             apart = [abs(one - other) for logs in chosen for one, other in combinations(logs, 2)]
             if len(apart) >= LEAST_PAIRS:
-                return FACTOR[state] * stats.nearest_rank(apart, 50)
+                return FACTOR * stats.nearest_rank(apart, USUAL_PERCENT)
         return 0.0
 
 

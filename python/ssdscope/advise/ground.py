@@ -129,7 +129,7 @@ class Ground:
     def _gain_of(self, before: Stream, after: Stream, turns: Sequence[int], at_most: str) -> Gain:
         self._run([(each, turn) for each in (before, after) for turn in turns])
         times = [np.array([self._times[each, turn] for turn in turns]) for each in (before, after)]
-        miss = self.misses.of_ratio(after.workload.rw, self.state)
+        miss = self.misses.of_ratio(after.workload.rw)
         ratio, low, high, scatter = ratio_of(times[0], times[1], miss)
         mean_before, mean_after = (float(each.mean()) for each in times)
         return Gain(

@@ -21,6 +21,8 @@ class Setting:
         What to do where nothing can be typed.
     gains
         What it gains in each state, that of a drive in use first; empty where it was not measured.
+    sure
+        Whether the first of them is a gain for certain.
     only
         When it gains so much.
     streams
@@ -36,6 +38,7 @@ class Setting:
     habit: str
     why: str
     gains: list[str]
+    sure: bool
     only: str
     streams: str
     effect: str
@@ -94,6 +97,7 @@ def _setting(each: Mapping[str, Any]) -> Setting:
         habit=str(each.get("habit") or ""),
         why=f"{each['formula']}: {each['because']}",
         gains=[gain.in_words() for gain in gains],
+        sure=bool(gains) and gains[0].sure and not gains[0].none,
         only=gains[0].at_most if gains else "",
         streams=_streams(gains[0]) if gains else "",
         effect=str(each.get("gain_remark") or ""),

@@ -16,7 +16,7 @@ from ssdscope.advise.facts import (
 from ssdscope.advise.gains import USED, Gain
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, random_reads, sequential_reads, size
-from ssdscope.findings import Detected
+from ssdscope.findings import PROPERTIES, Detected
 from ssdscope.targets.names import shell_word
 
 READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES = 128 * KIB, 8 * MIB
@@ -48,7 +48,7 @@ def _least_discard(facts: Facts) -> Worked:
     for name in (MERGE, RMW):
         if facts.known(name):
             value = max(facts.whole(name), MIB)
-            return Worked(value, f"max(1 MiB, {name} {size(facts.whole(name))})")
+            return Worked(value, f"max(1 MiB, {PROPERTIES[name].name} {size(facts.whole(name))})")
     return Worked(MIB, "1 MiB, as no unit is known")
 
 

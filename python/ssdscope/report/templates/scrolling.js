@@ -13,5 +13,8 @@
     } else for (const name of ["tabindex", "role", "aria-label"]) place.removeAttribute(name);
   }
   const watch = new ResizeObserver((seen) => { for (const each of seen) look(each.target); });
-  for (const place of places) watch.observe(place);
+  for (const place of places) {
+    look(place);
+    watch.observe(place);
+  }
 })();
