@@ -154,6 +154,30 @@ def built(median: float, p90: float, **values: Any) -> dict[str, Any]:
     return {"toml": "x = 1", "held_out": rows, "errors": errors, "not_modelled": []} | values
 
 
+def filling(*rates: float) -> dict[str, Any]:
+    """A document of a drive that was written in order, at these rates in rounds of 0.1 GB."""
+    row = kept("write", 1 << 20, 16, 1e6)
+    row["course"] |= {"rates_bytes_per_s": list(rates), "round_bytes": 100_000_000}
+    return document([], [kept("write", 4096, 16, 1e6), row])
+
+
+def test_writes_in_order_are_drawn_as_a_region_fills() -> None:
+    falls = figures.filling_chart(filling(2e9, 2e9, 2e9, 5e8, 5e8, 5e8), Findings())
+    assert falls is not None
+    assert "After 300 MB it falls from 2 GB/s to 500 MB/s" in falls.caption
+    assert falls.table is not None
+    assert falls.table.rows[3] == ("400 MB", "500 MB/s")
+    region = Findings([detected("pslc_bytes", 250_000_000)])
+    holds = figures.filling_chart(filling(2e9, 2e9, 2e9, 2e9, 2e9), region)
+    assert holds is not None
+    assert "The rate held for all 500 MB" in holds.caption
+    assert "fast region (pSLC)" in holds.svg
+    assert figures.filling_chart(filling(2e9, 2e9, 2e9, 2e9, 2e9), Findings()) is None
+    slowly = filling(*(1e9 * 0.93**place for place in range(12)))
+    assert figures.filling_chart(slowly, Findings()) is None, "zones of a disk are no region"
+    assert "as the drive fills" in render(filling(2e9, 2e9, 2e9, 5e8, 5e8))
+
+
 def test_a_twin_says_whether_it_is_a_sketch() -> None:
     said = [
         twins.twin(document([], twin=built(0.01, 0.02, **values)))

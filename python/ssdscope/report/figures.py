@@ -238,8 +238,10 @@ def _filling_words(written: Sequence[int], rates: Sequence[float], fall: int | N
     depth = f"{SETTLING_DEPTH} in flight, in rounds of {words.capacity(written[0])}."
     if fall is None or not fall:
         return f"{depth} The rate held for all {words.capacity(written[-1])} that were written."
-    before, after = (words.bandwidth(rates[at]) for at in (fall - 1, fall))
-    return f"{depth} Behind {words.capacity(written[fall - 1])} it falls from {before} to {after}."
+    first, before, after = (words.bandwidth(rates[at]) for at in (0, fall - 1, fall))
+    begins = "" if first == before else f" The rate begins at {first}."
+    place = words.capacity(written[fall - 1])
+    return f"{depth}{begins} After {place} it falls from {before} to {after}."
 
 
 def _ends_of_sizes(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
