@@ -22,7 +22,7 @@ READ_PERCENT = 70
 BLOCK_BYTES = 4096
 DEPTHS = (1, 16)
 TIMES_AS_MANY = 3
-"""Requests as of a burst of writes alone: three in ten write, and a p99 takes a thousand of them."""
+"""Requests of a burst of writes alone: three in ten write, and a p99 takes a thousand."""
 APART = 7_000_000
 """Between the seeds of the survey and of mixes."""
 
