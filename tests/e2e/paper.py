@@ -4,24 +4,34 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median
 
 Matrix = tuple[float, float, float, float, float, float]
 TOKEN = re.compile(rb"\[.*?\]|<[^>]*>|\((?:\\.|[^\\)])*\)|/[^\s/\[<(]+|[^\s\[\]<>()/]+", re.DOTALL)
+HEADING = 1.3
+"""Times the usual size of words."""
 OPERANDS = (b"/", b"<", b"[", b"(")
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet, and where words begin on it, in points from its lower left corner."""
+    """A sheet; where words begin on it, in points from its lower left corner, and their size."""
 
     width: float
     height: float
-    words: list[tuple[float, float]]
+    words: list[tuple[float, float, float]]
 
     @property
     def filled(self) -> float:
         """Down to which share of the sheet there are words."""
-        return 1 - min(y for _, y in self.words) / self.height
+        return 1 - min(y for _, y, _ in self.words) / self.height
+
+    @property
+    def orphaned(self) -> bool:
+        """Whether it ends with a heading: large words, and no line of others below them."""
+        usual = median(size for *_, size in self.words)
+        large = [y for _, y, size in self.words if size > HEADING * usual]
+        return bool(large) and min(y for _, y, _ in self.words) >= min(large) - 1
 
 
 def sheets(pdf: bytes) -> list[Sheet]:
@@ -56,11 +66,12 @@ def _sheet(parts: dict[int, bytes], body: bytes) -> Sheet:
     return Sheet(float(box[1]), float(box[2]), list(_words(code)))
 
 
-def _words(code: bytes) -> Iterator[tuple[float, float]]:
-    """Follow the transformations of a drawing, and give where it writes."""
+def _words(code: bytes) -> Iterator[tuple[float, float, float]]:
+    """Follow the transformations of a drawing, and give where it writes, and how large."""
     now: Matrix = (1, 0, 0, 1, 0, 0)
     kept: list[Matrix] = []
     text: Matrix | None = None
+    size = 1.0
     numbers: list[float] = []
     for token in TOKEN.findall(code):
         try:
@@ -75,10 +86,12 @@ def _words(code: bytes) -> Iterator[tuple[float, float]]:
                 now = kept.pop()
             case b"cm":
                 now = _times(numbers, now)
+            case b"Tf":
+                size = numbers[-1]
             case b"Tm":
                 text = _times(numbers, now)
             case b"Tj" | b"TJ" if text is not None:
-                yield text[4], text[5]
+                yield text[4], text[5], size * abs(text[3])
         if not token.startswith(OPERANDS):
             numbers = []
 

@@ -112,7 +112,7 @@ def test_read_ahead_of_ryu_b() -> None:
         ("sfdisk partition start", "echo start=8192 | sfdisk --label gpt /dev/sdb"),
         ("lvm dataalignment", "pvcreate --dataalignment 8192s /dev/sdb"),
         ("ext4 stride, stripe_width", "mkfs.ext4 -E stride=4,stripe_width=1024 /dev/sdb"),
-        ("xfs su, sw", "mkfs.xfs -d su=16k,sw=256 -l su=16k /dev/sdb"),
+        ("xfs su, sw", "mkfs.xfs -d su=4096k,sw=1 -l su=16k /dev/sdb"),
         ("f2fs segments per section", "mkfs.f2fs -s 2 -z 1 /dev/sdb"),
         ("zfs ashift", "zpool create -o ashift=14 POOL /dev/sdb"),
         ("bcache bucket", "make-bcache -C --bucket 4096K --block 16K /dev/sdb"),
@@ -258,13 +258,42 @@ def test_advice_is_plain_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "low", "high", "none"),
-    [(1.3, 1.2, 1.4, False), (1.3, 0.9, 1.9, True), (1.01, 1.005, 1.015, True), (0.5, 0.4, 0.6, 0)],
+    ("ratio", "scatter", "none"),
+    [(1.3, 0.1, False), (1.3, 0.4, True), (1.01, 0.001, True), (0.5, 0.1, False), (0.9, 0.2, True)],
 )
-def test_a_gain_is_none_if_its_interval_holds_1_or_it_is_small(
-    ratio: float, low: float, high: float, *, none: bool
+def test_a_gain_is_none_if_runs_scatter_as_far_or_it_is_small(
+    ratio: float, scatter: float, *, none: bool
 ) -> None:
-    assert Gain(ratio, low, high, "a", "b", 1, 1).none is bool(none)
+    assert Gain(ratio, 0.1, 10.0, scatter=scatter).none is none
+
+
+@pytest.mark.parametrize(
+    ("gain", "said"),
+    [
+        (Gain(4.6, 4.1, 5.2, state="in use"), "4.6 times as fast (4.1 to 5.2) in use"),
+        (Gain(1.25, 1.2, 1.3, at_most="if"), "at most 25 % faster (20 to 30) as found"),
+        (Gain(0.7, 0.6, 0.8), "0.7 times as fast (0.6 to 0.8) as found"),
+        (Gain(1.3, 0.8, 2.1), "not certain as found: 0.8 to 2.1 times as fast"),
+        (Gain(1.01, 0.8, 1.2, at_most="if"), "no difference as found"),
+    ],
+)
+def test_a_gain_says_its_interval_its_state_and_whether_it_is_a_bound(
+    gain: Gain, said: str
+) -> None:
+    assert gain.in_words() == said
+    assert Gain.from_json(json.loads(json.dumps(gain.to_json()))).in_words() == said
+
+
+def test_what_cannot_be_typed_is_no_command() -> None:
+    found = Findings([*MERGING.values(), finding("pslc_bytes", 1 << 30)])
+    given = by_knob(advise(found, "/dev/sdb", sustained=SUSTAINED))
+    for name in ("wal bytes per group commit", "bulk-load bytes between idle periods"):
+        assert (given[name].command, given[name].typed_in) == (None, None)
+        assert given[name].habit
+    for each in given.values():
+        if each.command is not None:
+            assert each.typed_in
+            assert each.habit is None
 
 
 def test_an_unknown_tool_is_refused() -> None:

@@ -1,21 +1,30 @@
 """Gains on a simulated drive: streams begin where they say, and only what differs is a gain."""
 
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from tests.small_drives import MERGING, PAGES
 
 from ssdscope.advise import Ground, advise
-from ssdscope.advise.ground import NoGainError, of_twin
+from ssdscope.advise.gains import misses
+from ssdscope.advise.ground import NoGainError
 from ssdscope.advise.streams import (
     load,
     random_reads,
     random_writes,
     sequential_reads,
+    sequential_writes,
     settled_writes,
 )
+from ssdscope.advise.twinned import of_twin
 from ssdscope.errors import UsageError
 from ssdscope.findings import Detected, Findings
-from ssdscope.targets import open_target
+from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import open_drive
+from ssdscope.workloads import Workload
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -129,6 +138,99 @@ def test_a_sketch_does_not_overrule_a_formula() -> None:
     assert "faster still" not in read_ahead.because
     assert read_ahead.gain is not None
     assert read_ahead.gain.of == "sketch of a twin"
+
+
+def test_a_few_workloads_that_a_twin_misses_by_far_do_not_widen_all_intervals() -> None:
+    def held(*errors: float) -> list[dict[str, Any]]:
+        return [
+            {"rw": "randwrite", "sort": "burst", "mean_ns": 1e5, "predicted_ns": 1e5 * (1 + each)}
+            for each in errors
+        ]
+
+    near = misses(held(0.0, 0.01, 0.02, 0.01, 0.0, 0.02, 0.01, 0.02, 0.01)).of_ratio("randwrite")
+    one_far = misses(held(0.0, 0.01, 0.02, 0.01, 0.0, 0.02, 0.01, 0.02, 3.0)).of_ratio("randwrite")
+    far = misses(held(0.0, 0.3, 0.6, 0.1, 0.4, 0.2, 0.5, 0.7, 3.0)).of_ratio("randwrite")
+    assert 0.01 < near <= one_far < 0.2 < far
+    assert misses(held(0.5, 0.5, 0.5)).of_ratio("randwrite") == 0, "a common factor is no error"
+    # Too few of one pattern: those of its direction count, and reads say nothing of writes.
+    assert misses(held(0.0, 0.1, 0.2)).of_ratio("write") > 0
+    assert misses(held(0.0, 0.1, 0.2)).of_ratio("read") == 0
+
+
+TWINS = {
+    "slower programs": {"program_ns = ": 1.3},
+    "slower reads": {"read_ns = ": 1.6},
+    "slower channels": {"ns_per_byte = ": 2.0},
+}
+"""By what twins are made wrong: each takes so many times as long in one respect."""
+
+
+@pytest.mark.parametrize("name", list(TWINS))
+def test_an_interval_on_a_wrong_twin_holds_what_the_drive_itself_gains(
+    merging: Ground, name: str
+) -> None:
+    wrong = MERGING
+    for key, times in TWINS[name].items():
+        wrong = re.sub(
+            rf"(?m)^{key}([\d._]+)",
+            lambda found, times=times: f"{found[0].split('=')[0]}= {_scaled(found[1], times)}",
+            wrong,
+        )
+    assert wrong != MERGING
+    twin = of_twin({"toml": wrong, "held_out": _held_out(open_drive(wrong, "twin", 1))}, seed=3)
+    assert isinstance(twin, Ground)
+    twin, missed = replace(twin, far={}), 0
+    for before, after in (
+        (sequential_reads(4 * KIB), sequential_reads(64 * KIB)),
+        (random_writes(256 * KIB, starts_bytes=128 * KIB), random_writes(256 * KIB)),
+        (random_writes(64 * KIB), random_writes(256 * KIB)),
+    ):
+        said, true = twin.gain(before, after), merging.gain(before, after)
+        missed += abs(math.log(said.ratio / true.ratio)) > math.log1p(said.scatter)
+        assert said.low <= true.ratio <= said.high, (name, said.in_words(), true.ratio)
+        assert said.high / said.low < 10, "an interval that holds anything says nothing"
+    assert missed, "the scatter of runs alone would have been enough"
+
+
+def _scaled(number: str, times: float) -> str:
+    value = float(number.replace("_", "")) * times
+    return f"{value:g}" if "." in number else str(int(value))
+
+
+def _held_out(twin: Device) -> list[dict[str, Any]]:
+    """Hold a twin to a few workloads, as its report tells it."""
+    points = [
+        (rw, size * KIB, depth)
+        for rw in ("read", "randread", "write", "randwrite")
+        for size, depth in ((4, 1), (16, 1), (64, 1), (256, 1), (8, 4), (32, 4))
+    ]
+    drive = open_drive(MERGING, "merging", 1)
+    told = []
+    for rw, size, depth in points:
+        plan = Workload(rw, size, iodepth=depth, requests=400, seed=5)
+        means = []
+        for each in (drive, twin):
+            done = each.fork().run(plan)
+            means.append((done.write or done.read).latency_ns.mean)
+        sort = "burst" if "write" in rw else "read"
+        told.append({"rw": rw, "sort": sort, "mean_ns": means[0], "predicted_ns": means[1]})
+    return told
+
+
+def test_gains_are_measured_on_a_drive_that_was_written_all_over_too() -> None:
+    ground = of_twin({"toml": MERGING, "held_out": []})
+    assert isinstance(ground, Ground)
+    used = ground.in_use()
+    assert used is not None
+    assert (ground.state, used.state) == ("as found", "in use")
+    assert used.in_use() is None
+    assert ground.in_use() is used
+    worn = of_twin({"toml": MERGING.replace('"sequential"', '"random"'), "held_out": []})
+    assert isinstance(worn, Ground)
+    assert (worn.state, worn.in_use()) == ("in use", None)
+    stream = sequential_writes(4 * KIB, durable=True)
+    fresh, old = (each.gain(stream, sequential_writes(64 * KIB)) for each in (ground, used))
+    assert (fresh.state, old.state) == ("as found", "in use")
 
 
 def test_a_report_without_a_twin_says_so() -> None:

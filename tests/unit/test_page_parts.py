@@ -126,7 +126,13 @@ def test_a_drive_is_nearest_to_itself_and_far_from_what_is_unlike() -> None:
     found = nearest.nearest(told, Findings([detected("merge_unit_bytes", 4 << 20)]))
     assert found is not None
     assert "most like kuo-samsung-slc (equal in 5 figures)" in found.sentence
-    assert found.table.rows[-2][:3] == ("Merge unit found", "4 MiB", "4 MiB")
+    assert found.table.rows[-1][:3] == ("Merge unit found", "4 MiB", "4 MiB")
+    nearest_one, *others = found.peers
+    assert (nearest_one.name, nearest_one.apart) == ("kuo-samsung-slc", "equal")
+    assert nearest_one.kind == "SSD, log blocks"
+    assert all(each.about and each.kind for each in others)
+    assert nearest.kind_of("nvme-tlc") == "NVMe SSD, TLC, page-mapped"
+    assert nearest.kind_of("ryu-hdd") == "hard disk"
     for each in told["performance"]["points"]:
         each |= {"mean_ns": 1e12, "iops": 1e-3, "bandwidth_bytes_per_s": 1.0}
     unlike = nearest.nearest(told, Findings())
@@ -146,6 +152,30 @@ def built(median: float, p90: float, **values: Any) -> dict[str, Any]:
              "predicted_ns": 1.1e5}]  # fmt: skip
     errors = {"n": 20, "median_ape": median, "p90_ape": p90, "mre": median}
     return {"toml": "x = 1", "held_out": rows, "errors": errors, "not_modelled": []} | values
+
+
+def filling(*rates: float) -> dict[str, Any]:
+    """A document of a drive that was written in order, at these rates in rounds of 0.1 GB."""
+    row = kept("write", 1 << 20, 16, 1e6)
+    row["course"] |= {"rates_bytes_per_s": list(rates), "round_bytes": 100_000_000}
+    return document([], [kept("write", 4096, 16, 1e6), row])
+
+
+def test_writes_in_order_are_drawn_as_a_region_fills() -> None:
+    falls = figures.filling_chart(filling(2e9, 2e9, 2e9, 5e8, 5e8, 5e8), Findings())
+    assert falls is not None
+    assert "After 300 MB it falls from 2 GB/s to 500 MB/s" in falls.caption
+    assert falls.table is not None
+    assert falls.table.rows[3] == ("400 MB", "500 MB/s")
+    region = Findings([detected("pslc_bytes", 250_000_000)])
+    holds = figures.filling_chart(filling(2e9, 2e9, 2e9, 2e9, 2e9), region)
+    assert holds is not None
+    assert "The rate held for all 500 MB" in holds.caption
+    assert "fast region (pSLC)" in holds.svg
+    assert figures.filling_chart(filling(2e9, 2e9, 2e9, 2e9, 2e9), Findings()) is None
+    slowly = filling(*(1e9 * 0.93**place for place in range(12)))
+    assert figures.filling_chart(slowly, Findings()) is None, "zones of a disk are no region"
+    assert "as the drive fills" in render(filling(2e9, 2e9, 2e9, 5e8, 5e8))
 
 
 def test_a_twin_says_whether_it_is_a_sketch() -> None:
@@ -172,13 +202,18 @@ def test_advice_with_the_greatest_gain_comes_first_and_no_reason_is_empty() -> N
         knob("small", "a", "x", gain={"ratio": 1.05, "low": 1.04, "high": 1.06}),
         knob("great", "b", "x", gain={"ratio": 12.0, "low": 11.0, "high": 13.0}),
         knob("plain", "c", "x"),
+        knob("habit", None, "x", habit="Wait.", source="detected"),
         knob("left", None, "tool default, because "),
         knob("also", None, "tool default, because "),
     ]
     found = advising.advice(document([], advice=told))
     assert found is not None
-    assert [each.knob for each in found.settings] == ["great", "small", "plain"]
-    assert [each.gain for each in found.settings] == ["12 times as fast", "5 % faster", ""]
+    assert [each.knob for each in found.settings] == ["great", "small", "plain", "habit"]
+    assert [each.gains for each in found.settings] == [
+        ["12 times as fast (11 to 13) as found"], ["5 % faster (4 to 6) as found"], [], [],
+    ]  # fmt: skip
+    page = render(document([], advice=told))
+    assert page.count('data-copies="type-') == 3, "what cannot be typed has no box"
     assert len(found.stays) == 1
     assert found.stays[0].names == "t: left, t: also"
     assert found.stays[0].why

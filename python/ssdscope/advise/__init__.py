@@ -8,8 +8,12 @@ Reading order:
     What formulas may use; and why not, where something was not detected.
 `streams`
     The requests that a tool sends with a setting.
+`gains`
+    What one gains over another, and how sure that is.
 `ground`
-    A simulated drive that these are run on, and what one gains over another.
+    A simulated drive that these are run on, as found and in use.
+`twinned`
+    The twin of a report as such a drive.
 `knobs`
     The table: a file for each family of tools.
 `advice`
@@ -21,7 +25,9 @@ nothing here runs them.
 """
 
 from ssdscope.advise.advice import Advice, advise, of_document, require_tools, tools
-from ssdscope.advise.ground import Gain, Ground, of_twin
+from ssdscope.advise.gains import Gain
+from ssdscope.advise.ground import Ground
+from ssdscope.advise.twinned import of_twin
 
 __all__ = [
     "Advice",

@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdscope.advise.facts import PLACEHOLDER, Facts
-from ssdscope.advise.ground import LEAST_GAIN, Gain, Ground, NoGainError
+from ssdscope.advise.gains import LEAST_GAIN, Gain
+from ssdscope.advise.ground import Ground, NoGainError
 from ssdscope.advise.knobs import KNOBS, Knob
 from ssdscope.advise.knobs.knob import Worked
+from ssdscope.advise.streams import Stream
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings import Findings
 
@@ -17,7 +19,7 @@ ENOUGH = 0.03
 """The formula's value stands if the best one tried on the twin gains no more over it."""
 NEAR_BEST = 0.02
 """Else the cheapest value stands that comes so near to the best."""
-NO_EFFECT, SAME = "no effect on this drive", "nothing changes"
+NO_EFFECT, NO_GAIN, SAME = "no effect on this drive", "no gain on this drive", "nothing changes"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,11 @@ class Advice:
     tool, knob
         The setting.
     value, command
-        None where the tool's default should stay.
+        None where the tool's default should stay; a habit has no command.
+    typed_in
+        Where the command is typed: a shell, a file, a program.
+    habit
+        What to do where nothing can be typed.
     formula
         In words.
     because
@@ -42,9 +48,11 @@ class Advice:
     findings
         The properties it rests on.
     gain
-        What it gains over the default; None if that was not measured.
+        What it gains over the default on the drive as it was found; None if that was not measured.
     gain_remark
         Then why not, in a few words.
+    gain_in_use
+        Likewise once the drive was written all over at random, if that is another state.
     sweep
         Values tried on the twin, and the time each takes per byte that the tool asked for.
     """
@@ -61,6 +69,14 @@ class Advice:
     gain: Gain | None = None
     gain_remark: str | None = None
     sweep: tuple[tuple[str, float], ...] = ()
+    gain_in_use: Gain | None = None
+    typed_in: str | None = None
+    habit: str | None = None
+
+    @property
+    def gains(self) -> list[Gain]:
+        """What it gains, by state: that of a drive in use first, as every drive comes to be."""
+        return [each for each in (self.gain_in_use, self.gain) if each is not None]
 
     @property
     def is_default(self) -> bool:
@@ -73,6 +89,7 @@ class Advice:
             "source": "default" if self.is_default else "detected",
             "findings": list(self.findings),
             "gain": None if self.gain is None else self.gain.to_json(),
+            "gain_in_use": None if self.gain_in_use is None else self.gain_in_use.to_json(),
             "sweep": [
                 {"value": value, "ns_per_byte": ns_per_byte} for value, ns_per_byte in self.sweep
             ],
@@ -206,7 +223,7 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
         )
     worked = knob.setting(facts)
     chosen, sweep, remark = _chosen(knob, facts, worked, ground)
-    gain, why_none = _gain(knob, facts, chosen.value, ground, remark)
+    gain, in_use, why_none = _gains(knob, facts, chosen.value, ground, remark)
     common: dict[str, Any] = {
         "tool": knob.tool,
         "knob": knob.name,
@@ -214,16 +231,21 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
         "default": default,
         "findings": rests,
         "gain": gain,
+        "gain_in_use": in_use,
         "gain_remark": why_none,
         "sweep": tuple((knob.shown(value), cost) for value, cost in sweep.items()),
     }
+    gains = [each for each in (gain, in_use) if each is not None]
     same = why_none == SAME
-    if stays := _stays(chosen.value, today, gain, list(sweep.values()), same=same):
+    if stays := _stays(chosen.value, today, gains, list(sweep.values()), same=same):
         because = f"{stays}: {chosen.text}"
         return Advice(value=None, command=None, because=because, outcome="no effect", **common)
+    line = knob.command(facts, chosen.value)
     return Advice(
         value=knob.shown(chosen.value),
-        command=knob.command(facts, chosen.value),
+        command=None if knob.typed_in is None else line,
+        typed_in=knob.typed_in,
+        habit=line if knob.typed_in is None else None,
         because=chosen.text,
         outcome="set",
         **common,
@@ -231,18 +253,26 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
 
 
 def _stays(
-    value: int, today: int | None, gain: Gain | None, costs: Sequence[float], *, same: bool
+    value: int, today: int | None, gains: Sequence[Gain], costs: Sequence[float], *, same: bool
 ) -> str | None:
-    """Say why the default should stay, if it should."""
+    """Say why the default should stay, if it should: a gain in one state is enough to set it."""
     if value == today:
         return "it is that already"
     if same:
         return NO_EFFECT
     if today is None and costs and max(costs) < (1 + LEAST_GAIN) * min(costs):
         return NO_EFFECT
-    if gain is not None and (gain.none or gain.ratio < 1):
-        return NO_EFFECT
+    if gains and all(each.none for each in gains):
+        return f"{NO_EFFECT}{_within(gains)}"
+    if gains and all(each.none or each.ratio < 1 for each in gains):
+        return NO_GAIN
     return None
+
+
+def _within(gains: Sequence[Gain]) -> str:
+    """Say how large an effect may be that the twin cannot show."""
+    apart = max(max(each.high, 1 / each.low) for each in gains) - 1
+    return f", to within {apart:.0%}" if apart > LEAST_GAIN else ""
 
 
 def _chosen(
@@ -269,28 +299,50 @@ def _chosen(
     return Worked(value, said), costs, None
 
 
-def _gain(
+def _gains(
     knob: Knob, facts: Facts, value: int, ground: Ground | str, remark: str | None
-) -> tuple[Gain | None, str | None]:
-    """Measure what a value gains over the default; or say why that cannot be."""
+) -> tuple[Gain | None, Gain | None, str | None]:
+    """Measure what a value gains over the default, in both states; or say why that cannot be."""
     if knob.gain is not None and (measured := knob.gain(facts)) is not None:
-        return measured, None
+        return measured, None, None
+    compared = streams_of(knob, facts, value)
+    if isinstance(compared, str):
+        return None, None, compared
+    if isinstance(ground, str):
+        return None, None, ground
+    if remark is not None:
+        return None, None, remark
+    before, after = compared
+    try:
+        gain = ground.gain(before, after, knob.at_most)
+    except NoGainError as reason:
+        return None, None, str(reason)
+    return gain, _in_use(ground, before, after, knob.at_most), None
+
+
+def streams_of(knob: Knob, facts: Facts, value: int) -> tuple[Stream, Stream] | str:
+    """Give the requests without a setting and with it; or say why there are none to compare."""
     today = knob.usual(facts)
     if value == today:
-        return None, SAME
+        return SAME
     if knob.stream is None:
-        return None, knob.no_stream
+        return knob.no_stream
     if knob.before is None and today is None:
-        return None, "today's value is not known"
-    if isinstance(ground, str):
-        return None, ground
-    if remark is not None:
-        return None, remark
+        return "today's value is not known"
     before = knob.before(facts, value) if knob.before else knob.stream(facts, today or 0)
     after = knob.stream(facts, value)
-    if before.workload == after.workload and before.places() == after.places():
-        return None, SAME
+    return SAME if before.sends == after.sends else (before, after)
+
+
+def _in_use(ground: Ground, before: Stream, after: Stream, at_most: str) -> Gain | None:
+    """Measure the same in use; None where that is no other state, or cannot be measured.
+
+    Writes that are brought to rest lead there by themselves.
+    """
+    if after.kept_share is not None:
+        return None
     try:
-        return ground.gain(before, after), None
-    except NoGainError as reason:
-        return None, str(reason)
+        used = ground.in_use()
+        return None if used is None else used.gain(before, after, at_most)
+    except NoGainError:
+        return None

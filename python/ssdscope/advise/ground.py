@@ -2,26 +2,24 @@
 
 Physics: a drive takes a while to get used to a stream. A buffer holds what came before, and log
 blocks are filled by others' writes. So each run is cut into pieces that double, and the last piece
-counts, once it takes as long per byte as the one before.
-Statistic: mean time per byte that the tool asked for. A gain is the ratio of two such means, with
-the interval of 95 % over runs that differ in their seeds alone.
+counts, once it takes as long per byte as the one before. A drive that was written all over at
+random answers otherwise than a new one: it is a ground of its own (`Ground.in_use`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope import stats
+from ssdscope.advise.gains import FOUND, LEAST_GAIN, USED, Gain, Misses, ratio_of
 from ssdscope.advise.streams import MIB, Stream
 from ssdscope.errors import SsdscopeError, UsageError
-from ssdscope.targets.drive_writer import open_drive
 from ssdscope.targets.records import OP_DISCARD
 from ssdscope.workloads import grid
 from ssdscope.workloads.filling import held_bytes
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
 
 REPEATS, MOST_REPEATS = 4, 16
 """Runs of each stream, from whose scatter the interval comes; more while it says nothing."""
+STATES = 4
+"""Drives that runs of writes begin on, each written to by seeds of its own before."""
 MOST_TRIED = 8
 """Of each value of a sweep."""
 FIRST_REQUESTS, MOST_REQUESTS = 48, 512
@@ -49,55 +49,6 @@ MOST_ONCE_BYTES = 16 << 30
 MOST_COST = 12e6
 """Requests and operations of the flash until a rate comes to rest: some five seconds of a core."""
 DISCARD_BYTES = 64 * MIB
-NINTH_ERROR = 0.15
-"""A twin that misses more than one latency in ten by more is a sketch."""
-MEDIAN_ERROR = 0.10
-"""If it misses half of them by more, it cannot say a gain to within ten points."""
-DIRECTIONS = frozenset(("read", "write"))
-LEAST_GAIN = 0.02
-"""A smaller one is none."""
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What a setting gains over another.
-
-    Attributes
-    ----------
-    ratio
-        Mean time per byte before, over that after: 1.25 is a quarter more bytes in the same time.
-    low, high
-        Its interval of 95 %.
-    before, after
-        The streams in words.
-    before_ns_per_byte, after_ns_per_byte
-        The two means.
-    of
-        Where it was measured.
-    """
-
-    ratio: float
-    low: float
-    high: float
-    before: str
-    after: str
-    before_ns_per_byte: float
-    after_ns_per_byte: float
-    of: str = "twin"
-
-    @property
-    def saved(self) -> float:
-        """The share of the time that is saved: 0.2 where a fifth is."""
-        return 1 - 1 / self.ratio
-
-    @property
-    def none(self) -> bool:
-        """Whether it is no effect: the interval holds 1, or it is within 2 %."""
-        return self.low <= 1 <= self.high or abs(self.ratio - 1) < LEAST_GAIN
-
-    def to_json(self) -> dict[str, Any]:
-        """Give it as plain data."""
-        return dict(vars(self))
 
 
 class NoGainError(Exception):
@@ -122,6 +73,12 @@ class Ground:
         ``read``, ``write``: what it is only a sketch of, and then does not overrule a formula by.
     far
         Likewise, with the error, what it is too far from to state a gain of.
+    misses
+        How far it is from the drive, for the intervals.
+    state
+        Of the drive.
+    written_over
+        Opens the same drive, written all over at random; None if it is that, or cannot be.
     """
 
     device: Device
@@ -130,8 +87,12 @@ class Ground:
     name: str = "twin"
     sketched: frozenset[str] = frozenset()
     far: Mapping[str, float] = field(default_factory=dict)
+    misses: Misses = field(default_factory=Misses)
+    state: str = FOUND
+    written_over: Callable[[], Device] | None = None
     _times: dict[tuple[Stream, int], float] = field(default_factory=dict)
-    _used: tuple[Device, int] | None = None
+    _busy: dict[int, tuple[Device, int]] = field(default_factory=dict)
+    _in_use: Ground | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -142,8 +103,15 @@ class Ground:
                 hint="the twin of a report is one",
             )
 
-    def gain(self, before: Stream, after: Stream) -> Gain:
+    def gain(self, before: Stream, after: Stream, at_most: str = "") -> Gain:
         """Measure what one stream gains over another.
+
+        Parameters
+        ----------
+        before, after
+            The two.
+        at_most
+            Why the tool may gain less.
 
         Raises
         ------
@@ -152,20 +120,41 @@ class Ground:
         """
         repeats = REPEATS
         while True:
-            gain = self._gain_of(before, after, range(repeats))
-            unsure = gain.low <= 1 <= gain.high and gain.high / gain.low > 1 + 2 * LEAST_GAIN
+            gain = self._gain_of(before, after, range(repeats), at_most)
+            unsure = gain.none and gain.scatter > LEAST_GAIN
             if not unsure or repeats >= MOST_REPEATS:
                 return gain
             repeats *= 2
 
-    def _gain_of(self, before: Stream, after: Stream, turns: Sequence[int]) -> Gain:
+    def _gain_of(self, before: Stream, after: Stream, turns: Sequence[int], at_most: str) -> Gain:
         self._run([(each, turn) for each in (before, after) for turn in turns])
         times = [np.array([self._times[each, turn] for turn in turns]) for each in (before, after)]
-        logs = stats.student(np.log(times[0] / times[1]))
-        ratio, low, high = (math.exp(each) for each in (logs.mean, logs.low, logs.high))
+        miss = self.misses.of_ratio(after.workload.rw)
+        ratio, low, high, scatter = ratio_of(times[0], times[1], miss)
         mean_before, mean_after = (float(each.mean()) for each in times)
-        where = self.called(after)
-        return Gain(ratio, low, high, before.words, after.words, mean_before, mean_after, where)
+        return Gain(
+            ratio, low, high, before.words, after.words, mean_before, mean_after,
+            self.called(after), self.state, at_most, scatter,
+        )  # fmt: skip
+
+    def in_use(self) -> Ground | None:
+        """Give the same drive written all over at random, as a ground of its own, if there is one.
+
+        Raises
+        ------
+        NoGainError
+            If the drive cannot be brought there.
+        """
+        if self._in_use is None and self.written_over is not None:
+            try:
+                device = self.written_over()
+            except SsdscopeError as error:
+                raise NoGainError(f"the {self.name} failed: {error.message}") from None
+            self._in_use = replace(
+                self, device=device, state=USED, written_over=None,
+                _times={}, _busy={}, _in_use=None, _lock=Lock(),
+            )  # fmt: skip
+        return self._in_use
 
     def called(self, stream: Stream) -> str:
         """Say what it is to such requests: a twin, or a sketch of one."""
@@ -201,14 +190,15 @@ class Ground:
         new = [each for each in dict.fromkeys(wanted) if each not in self._times]
         for stream, _ in new:
             self._require(stream)
-        if any(stream.writes and stream.kept_share is None for stream, _ in new):
-            self._in_use()
         if not new:
             return
+        writing = {turn % STATES for each, turn in new if each.writes and each.kept_share is None}
         from joblib import cpu_count
 
         try:
             with ThreadPoolExecutor(cpu_count()) as pool:
+                unused = sorted(writing - self._busy.keys())
+                self._busy.update(zip(unused, pool.map(self._used, unused), strict=True))
                 self._times.update(zip(new, pool.map(self._one, new), strict=True))
         except SsdscopeError as error:
             raise NoGainError(f"the {self.name} failed: {error.message}") from None
@@ -224,18 +214,20 @@ class Ground:
         if room < 4 * stream.request_bytes or room < (stream.once_bytes or 0):
             raise NoGainError("the drive is too small for it")
 
-    def in_use(self) -> Device:
+    def busy(self) -> Device:
         """Give a drive that was written to for a while; to be forked."""
-        return self._in_use()[0]
+        if 0 not in self._busy:
+            self._busy[0] = self._used(0)
+        return self._busy[0][0]
 
-    def _in_use(self) -> tuple[Device, int]:
-        """Give a drive whose buffer is full of random writes, and how much that was."""
-        if self._used is None:
-            device = self.device.fork()
-            grid.use(device, self.seed)
-            held = held_bytes(device, self.seed)
-            self._used = device, held
-        return self._used
+    def _used(self, turn: int) -> tuple[Device, int]:
+        """Give a drive whose buffer is full of random writes, and how much that was.
+
+        Each run begins on one of its own: what was written before makes a difference, too.
+        """
+        device, seed = self._fork(self.device), self.seed + SEEDS_APART * turn
+        grid.use(device, seed)
+        return device, held_bytes(device, seed)
 
     def _one(self, wanted: tuple[Stream, int]) -> float:
         """Give the mean time per useful byte of one run of a stream, over its places."""
@@ -244,7 +236,7 @@ class Ground:
             return self._once(stream, stream.once_bytes, turn)
         if stream.kept_share is not None:
             return self._at_rest(stream, stream.kept_share, turn)
-        drive, held = self._in_use() if stream.writes else (self.device, 0)
+        drive, held = self._busy[turn % STATES] if stream.writes else (self.device, 0)
         times = [
             self._settled(self._fork(drive), stream, at, turn, TURNED_OVER * held)
             for at in stream.places()
@@ -314,65 +306,3 @@ def _discard(device: Device, first: int, end: int) -> None:
     starts = np.arange(first, end, DISCARD_BYTES)
     lengths = np.minimum(DISCARD_BYTES, end - starts)
     device.run_list(np.full(len(starts), OP_DISCARD), starts, lengths)
-
-
-def _fitted_to_writes(twin: Mapping[str, Any]) -> bool:
-    """Say whether a twin was held to writes: of a drive that was only read it was not."""
-    lacking, held_out = twin.get("not_modelled"), twin.get("held_out")
-    if isinstance(held_out, list) and held_out:
-        return any(isinstance(row, Mapping) and "write" in str(row.get("rw")) for row in held_out)
-    told = lacking if isinstance(lacking, list | tuple) else ()
-    return not any(str(each).startswith("writes") for each in told)
-
-
-def _errors(twin: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Give the errors of a twin by direction: at the median, and at nine of ten."""
-    held_out = twin.get("held_out")
-    rows = [each for each in held_out or () if isinstance(each, Mapping)]
-    found = {name: _misses(rows, name) for name in DIRECTIONS}
-    return {
-        name: (stats.nearest_rank(misses, 50), stats.nearest_rank(misses, 90))
-        for name, misses in found.items()
-        if misses
-    }
-
-
-def _misses(rows: Sequence[Mapping[str, Any]], name: str) -> list[float]:
-    pairs = [
-        (row.get("predicted_ns"), row.get("mean_ns")) for row in rows if name in str(row.get("rw"))
-    ]
-    return [
-        abs(told / measured - 1)
-        for told, measured in pairs
-        if isinstance(told, int | float) and isinstance(measured, int | float) and measured > 0
-    ]
-
-
-def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
-    """Open the twin of a report.
-
-    Parameters
-    ----------
-    twin
-        The section of the report.
-    seed
-        Of the streams.
-
-    Returns
-    -------
-    Ground or str
-        Or why there is none, in a few words.
-    """
-    if not isinstance(twin, Mapping) or not isinstance(twin.get("toml"), str):
-        return "no twin"
-    writes = _fitted_to_writes(twin)
-    # A twin that is near as a whole may still miss its writes, and one that says nothing is one.
-    unknown = {} if twin.get("sketch") else dict.fromkeys(DIRECTIONS, (0.0, 0.0))
-    errors = unknown | _errors(twin)
-    near = {name for name, (_, most) in errors.items() if most <= NINTH_ERROR}
-    far = {name: middle for name, (middle, _) in errors.items() if middle > MEDIAN_ERROR}
-    try:
-        device = open_drive(twin["toml"], "twin", seed)
-        return Ground(device, seed, writes, sketched=frozenset(DIRECTIONS - near), far=far)
-    except SsdscopeError as error:
-        return f"the twin cannot be opened: {error.message}"

@@ -49,6 +49,12 @@ class Stream:
     kept_share: float | None = None
 
     @property
+    def sends(self) -> tuple[object, ...]:
+        """What it sends, whatever it is called: two of one drive are alike if this is equal."""
+        limits = (self.useful, self.once_bytes, self.kept_share)
+        return self.workload, tuple(self.places()), limits
+
+    @property
     def request_bytes(self) -> int:
         """Size of a request."""
         return self.workload.block_bytes

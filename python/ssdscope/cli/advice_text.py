@@ -1,7 +1,7 @@
 """Advice as text: the line to type, what it gains, and why; the rest in a line for each reason."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ssdscope.cli import terminal
@@ -9,7 +9,7 @@ from ssdscope.cli.layout import table
 from ssdscope.units import format_binary, format_duration
 
 if TYPE_CHECKING:
-    from ssdscope.advise import Advice, Gain, Ground
+    from ssdscope.advise import Advice, Ground
     from ssdscope.advise.layout import LayoutAdvice
 
 COLUMNS = 80
@@ -19,8 +19,6 @@ COLUMNS_MEAN = (
     "pages: RMW units written; RMW: of these read, modified and written; blocks: merge units "
     "touched, each of which takes a log block"
 )
-SEVERAL = 1.5
-"""From this on a gain is told as so many times as fast; below it in per cent."""
 
 
 def advice_text(given: Sequence["Advice"], ground: "Ground | str") -> str:
@@ -40,11 +38,8 @@ def advice_text(given: Sequence["Advice"], ground: "Ground | str") -> str:
 def _setting(each: "Advice") -> str:
     lines = [f"{each.tool}: {each.knob} = {each.value}{_default(each)}"]
     lines += [f"{INDENT}{line}" for line in (each.command or "").splitlines()]
-    if each.gain is not None:
-        lines.append(_filled(f"gain  {gain_text(each.gain)}", INDENT))
-    elif each.gain_remark not in (None, "no twin"):
-        lines.append(_filled(f"gain  not measured: {each.gain_remark}", INDENT))
-    lines.append(_filled(f"why   {each.because}", INDENT))
+    said = [("in", each.typed_in), ("do", each.habit), *_gained(each), ("why", each.because)]
+    lines += [_filled(f"{name:<4}  {text}", INDENT) for name, text in said if text]
     return "\n".join(lines)
 
 
@@ -52,18 +47,16 @@ def _default(each: "Advice") -> str:
     return "" if each.default is None else f" instead of {each.default}"
 
 
-def gain_text(gain: "Gain") -> str:
-    """Say how much faster, with the interval, and what was compared."""
-    if gain.ratio >= SEVERAL:
-        much = f"{gain.ratio:.3g} times as fast"
-        low, high = f"{gain.low:.3g}", f"{gain.high:.3g}"
-    else:
-        much = f"{gain.ratio - 1:.0%} faster"
-        low, high = f"{100 * (gain.low - 1):.0f}", f"{100 * (gain.high - 1):.0f}"
-    # Runs of a drive without noise repeat: an interval without width says nothing.
-    much += f" ({low} to {high})" if low != high else ""
-    where = "" if gain.of == "twin" else f", on the {gain.of}"
-    return f"{much}{where}: {gain.after}; before, {gain.before}"
+def _gained(each: "Advice") -> Iterator[tuple[str, str]]:
+    """Say how much faster in either state, when, and by which requests; or why that is open."""
+    if each.gains:
+        gain = each.gains[0]
+        yield "gain", "; ".join(one.in_words() for one in each.gains)
+        yield "only", gain.at_most
+        where = "" if gain.of == "twin" else f", on the {gain.of}"
+        yield "of", f"{gain.after}; before, {gain.before}{where}"
+    elif each.gain_remark not in (None, "no twin"):
+        yield "gain", f"not measured: {each.gain_remark}"
 
 
 def _listed(heading: str, those: Sequence["Advice"]) -> list[str]:

@@ -113,9 +113,9 @@ def advise(
     """Advise settings of file systems, databases, arrays and the kernel, for a measured drive.
 
     Each is the line to type, the formula with its numbers, the findings that it rests on, and what
-    it gains: the requests that a tool sends with and without it are run on the report's twin. What
-    was not detected is not guessed, and what makes no difference gets no command. Nothing is run
-    on the drive.
+    it gains: the requests that a tool sends with and without it are run on the report's twin, as
+    the drive was found and written all over. What was not detected is not guessed, and what makes
+    no difference gets no command. Nothing is run on the drive.
     """
     from ssdscope import advise as advising
     from ssdscope.cli import advice_text

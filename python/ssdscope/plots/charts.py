@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SORTS = ("burst", "read", "sustained")
 BURST_DASH = (0, (3, 1.6))
+GB, MB = 1e9, 1e6
 BEYOND = 10
 """Requests that lie beyond a percentile; from fewer none is drawn."""
 Records = Sequence[Mapping[str, Any]]
@@ -134,6 +135,39 @@ def settling(courses: Records, capacity_bytes: int, palette: Palette) -> "Figure
     axes.set_xlabel("written, as a multiple of the capacity")
     style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4,
                  handlelength=3)  # fmt: skip
+    return figure
+
+
+def filling(
+    written_bytes: Sequence[float], rates: Sequence[float], marks: Mapping[str, float],
+    palette: Palette,
+) -> "Figure":  # fmt: skip
+    """Draw the rate of writes in order over how much was written, from 0 up.
+
+    Parameters
+    ----------
+    written_bytes
+        Behind each round, shape (n,).
+    rates
+        Of each round, in bytes per second, shape (n,).
+    marks
+        Places to mark by a name: bytes.
+    """
+    figure, axes = style.new_figure(palette, (8.8, 2.8))
+    role, _, label = PATTERN_LOOK["write"]
+    x = [each / GB for each in (0.0, *written_bytes)]
+    y = [rates[0] / MB, *(rate / MB for rate in rates)]
+    colour = getattr(palette, role)
+    axes.fill_between(x, y, step="pre", color=colour, alpha=0.15, linewidth=0)
+    axes.plot(x, y, color=colour, drawstyle="steps-pre", linewidth=1.8, label=label)
+    for name, at in marks.items():
+        if at / GB <= x[-1]:
+            axes.axvline(at / GB, color=palette.muted, linewidth=1, linestyle=(0, (3, 2)))
+            _note(axes, (at / GB, max(y)), name, palette.muted, (4, 6), "left")
+    axes.set_xlim(0, x[-1])
+    axes.set_ylim(0, 1.15 * max(y))
+    axes.set_xlabel("written in order (GB)")
+    axes.set_ylabel("MB/s")
     return figure
 
 

@@ -1,10 +1,11 @@
 """Advice on the page: what to set and what it gains; what stays as it is, and why, in a line."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ssdscope.report import words
+from ssdscope.advise import Gain
 from ssdscope.report.parts import Document
 
 
@@ -14,8 +15,18 @@ class Setting:
 
     Attributes
     ----------
-    gain, span
-        What it gains, and the interval of that; empty where it was not measured.
+    command, typed_in
+        The line, and where it is typed; empty for a habit.
+    habit
+        What to do where nothing can be typed.
+    gains
+        What it gains in each state, that of a drive in use first; empty where it was not measured.
+    sure
+        Whether the first of them is a gain for certain.
+    only
+        When it gains so much.
+    streams
+        The requests that were compared, and on what.
     effect
         Why there is no gain.
     """
@@ -23,9 +34,13 @@ class Setting:
     tool: str
     knob: str
     command: str
+    typed_in: str
+    habit: str
     why: str
-    gain: str
-    span: str
+    gains: list[str]
+    sure: bool
+    only: str
+    streams: str
     effect: str
 
 
@@ -50,8 +65,11 @@ def advice(document: Document) -> Advice | None:
     told = document["advice"]
     if not told:
         return None
-    given = [each for each in told if each["source"] == "detected" and each["command"]]
-    given.sort(key=lambda each: -abs(_ratio(each) - 1))
+    given = [
+        each for each in told
+        if each["source"] == "detected" and (each["command"] or each.get("habit"))
+    ]  # fmt: skip
+    given.sort(key=lambda each: -abs(math.log(_ratio(each))))
     reasons: dict[str, list[str]] = {}
     for each in told:
         if each not in given:
@@ -60,38 +78,36 @@ def advice(document: Document) -> Advice | None:
     return Advice([_setting(each) for each in given], stays)
 
 
+def _gains(each: Mapping[str, Any]) -> list[Gain]:
+    told = (each.get("gain_in_use"), each.get("gain"))
+    return [Gain.from_json(gain) for gain in told if gain]
+
+
 def _ratio(each: Mapping[str, Any]) -> float:
-    return float((each.get("gain") or {}).get("ratio", 1.0))
+    return next((gain.ratio for gain in _gains(each)), 1.0)
 
 
 def _setting(each: Mapping[str, Any]) -> Setting:
-    gain = each.get("gain")
+    gains = _gains(each)
     return Setting(
         tool=str(each["tool"]),
         knob=str(each["knob"]),
-        command=str(each["command"]),
+        command=str(each["command"] or ""),
+        typed_in=str(each.get("typed_in") or ""),
+        habit=str(each.get("habit") or ""),
         why=f"{each['formula']}: {each['because']}",
-        gain=_gain(gain),
-        span="" if not gain else _span(gain),
+        gains=[gain.in_words() for gain in gains],
+        sure=bool(gains) and gains[0].sure and not gains[0].none,
+        only=gains[0].at_most if gains else "",
+        streams=_streams(gains[0]) if gains else "",
         effect=str(each.get("gain_remark") or ""),
     )
 
 
-def _gain(gain: Mapping[str, Any] | None) -> str:
-    """Say how much faster it is: a share below twice, else how many times."""
-    if not gain:
+def _streams(gain: Gain) -> str:
+    if not gain.before or not gain.after:
         return ""
-    ratio = float(gain["ratio"])
-    if ratio >= 2:
-        return f"{words.factor(ratio)} times as fast"
-    return f"{words.percent(abs(ratio - 1))} {'faster' if ratio >= 1 else 'slower'}"
-
-
-def _span(gain: Mapping[str, Any]) -> str:
-    ends = f"95 % interval {gain['low']:.3g} to {gain['high']:.3g} times"
-    before, after = gain.get("before"), gain.get("after")
-    where = f", on the {gain['of']}" if gain.get("of") else ""
-    return f"{ends}{where}" + (f": {before} → {after}" if before and after else "")
+    return f"Measured on the {gain.of}: {gain.before} → {gain.after}"
 
 
 def _reason(each: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.findings import Exhibit
+from ssdscope.findings import Detected, Exhibit, Findings
 from ssdscope.plots import PAGE, charts, inline_svg
 from ssdscope.report import words
 from ssdscope.report.parts import Chart, Document, Table, burst_of, measured
@@ -18,6 +18,8 @@ SETTLING_DEPTH = 16
 SETTLING_COLUMNS = 10
 CLIFF_SHARE = 0.5
 """Of the whole fall, on a log scale, that one round must bring to be called a cliff."""
+FILLING_ROUNDS = 4
+"""Of a course; fewer show no curve."""
 MOST_ROWS = 128
 """Of a series in the table beside a chart."""
 
@@ -193,6 +195,53 @@ def settling_chart(document: Document) -> Chart | None:
     )  # fmt: skip
     figure = charts.settling(courses, capacity, PAGE)
     return chart("settling", "Writes until they are steady", caption, figure, table, wide=True)
+
+
+def filling_chart(document: Document, found: Findings) -> Chart | None:
+    """Draw the rate of large writes in order over what was written, as a fast region fills.
+
+    None where neither a region nor a buffer was found, and no round brings most of a fall.
+    """
+    rows = [
+        row for row in document["performance"]["sustained"]
+        if row["rw"] == "write" and row["iodepth"] == SETTLING_DEPTH and row["course"]
+        and len(row["course"]["rates_bytes_per_s"]) >= FILLING_ROUNDS
+    ]  # fmt: skip
+    if not rows:
+        return None
+    row = max(rows, key=lambda each: int(each["block_bytes"]))
+    rates = [float(rate) for rate in row["course"]["rates_bytes_per_s"]]
+    step = int(row["course"]["round_bytes"])
+    written = [step * (place + 1) for place in range(len(rates))]
+    places = {
+        words.in_a_sentence(each.about.name): float(each.value)
+        for key in ("pslc_bytes", "write_buffer_bytes")
+        if isinstance(each := found.get(key), Detected) and float(each.value) >= step
+    }
+    fall, share = steepest_fall([], rates)
+    if not places and (fall is None or share <= CLIFF_SHARE):
+        return None
+    places |= {"written once over": float(document["target"]["info"]["capacity_bytes"])}
+    title = f"Writes in order of {words.size(row['block_bytes'])}, as the drive fills"
+    rows_of_table = [
+        (words.capacity(at), words.bandwidth(rate)) for at, rate in zip(written, rates, strict=True)
+    ]
+    return chart(
+        "filling", title, _filling_words(written, rates, fall),
+        charts.filling(written, rates, places, PAGE),
+        Table(("written", "rate of the round"), rows_of_table), wide=True,
+    )  # fmt: skip
+
+
+def _filling_words(written: Sequence[int], rates: Sequence[float], fall: int | None) -> str:
+    """Say where the rate falls, from what to what; or how far it held."""
+    depth = f"{SETTLING_DEPTH} in flight, in rounds of {words.capacity(written[0])}."
+    if fall is None or not fall:
+        return f"{depth} The rate held for all {words.capacity(written[-1])} that were written."
+    first, before, after = (words.bandwidth(rates[at]) for at in (0, fall - 1, fall))
+    begins = "" if first == before else f" The rate begins at {first}."
+    place = words.capacity(written[fall - 1])
+    return f"{depth}{begins} After {place} it falls from {before} to {after}."
 
 
 def _ends_of_sizes(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

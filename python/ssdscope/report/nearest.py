@@ -15,6 +15,7 @@ from typing import Any
 from ssdscope.findings import Detected, Findings
 from ssdscope.report import words
 from ssdscope.report.parts import Document, Table, measured
+from ssdscope.targets.presets import preset_description, preset_file
 
 DATA = "preset_figures.json"
 SHOWN = 3
@@ -24,6 +25,9 @@ LEAST_FIGURES = 2
 ALIKE = 2.0
 """A figure twice another's is another class of drive."""
 EQUAL = 1.01
+BUSES = {"nvme": "NVMe SSD", "sata": "SATA SSD"}
+CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC"}
+MAPS = {"page": "page-mapped", "log-block": "log blocks", "msr": "DiskSim's firmware"}
 UNITS = ("merge_unit_bytes", "rmw_unit_bytes")
 """Findings that say what kind of drive it is; shown beside, where both have them."""
 
@@ -67,10 +71,31 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
+class Peer:
+    """A preset near the drive.
+
+    Attributes
+    ----------
+    kind
+        Its class, in a few words.
+    about
+        Which drive it is made after.
+    apart
+        By which factor its figures differ, typically.
+    """
+
+    name: str
+    kind: str
+    about: str
+    apart: str
+
+
+@dataclass(frozen=True)
 class Nearest:
-    """What the page shows: a sentence, and a table of the drive beside the nearest presets."""
+    """A sentence, the nearest presets, and a table of the drive beside them."""
 
     sentence: str
+    peers: list[Peer]
     table: Table
 
 
@@ -117,7 +142,26 @@ def nearest(document: Document, found: Findings) -> Nearest | None:
     if not away:
         return None
     chosen = sorted(away, key=lambda name: (away[name], name))[:SHOWN]
-    return Nearest(_sentence(chosen, away, len(own)), _table(own, found, chosen, away))
+    peers = [_peer(name, away[name]) for name in chosen]
+    return Nearest(_sentence(chosen, away, len(own)), peers, _table(own, found, chosen))
+
+
+def _peer(name: str, factor: float) -> Peer:
+    apart = "equal" if factor < EQUAL else f"{words.factor(factor)} times apart"
+    return Peer(name, kind_of(name), preset_description(name), apart)
+
+
+@cache
+def kind_of(name: str) -> str:
+    """Name the class of a preset by its file: how it is attached, its cells, and how it maps."""
+    file = preset_file(name)
+    if "disk" in file:
+        return "hard disk"
+    host, nand, ftl = (file.get(key, {}) for key in ("host", "nand", "ftl"))
+    bus = BUSES.get(host.get("interface"), "SSD")
+    cells = CELLS.get(nand.get("bits_per_cell"), "")
+    maps = MAPS.get(ftl.get("kind"), "")
+    return ", ".join(each for each in (bus, cells, maps) if each)
 
 
 def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
@@ -136,9 +180,7 @@ def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
     )
 
 
-def _table(
-    own: Mapping[str, float], found: Findings, chosen: list[str], away: Mapping[str, float]
-) -> Table:
+def _table(own: Mapping[str, float], found: Findings, chosen: list[str]) -> Table:
     rows = [
         (
             each.name,
@@ -151,7 +193,6 @@ def _table(
     ]  # fmt: skip
     units = [_unit_row(key, found, chosen) for key in UNITS if key in found]
     rows += [row for row in units if any(cell != words.NOTHING for cell in row[1:])]
-    rows.append(("Apart by", "", *(f"{words.factor(away[name])} times" for name in chosen)))
     return Table(("", "this drive", *chosen), rows)
 
 

@@ -15,6 +15,7 @@ from ssdscope.report import (
     evidence,
     figures,
     heat,
+    mixed,
     model_figures,
     nearest,
     sections,
@@ -22,6 +23,7 @@ from ssdscope.report import (
     summary,
     templating,
     twins,
+    uses,
     verdict,
     words,
     writes,
@@ -60,8 +62,9 @@ def render(document: Mapping[str, Any]) -> str:
         lines=summary.lines(document, found),
         inside=drawing.inside(document, found),
         nearest=nearest.nearest(document, found),
+        uses=uses.uses(document),
         **_findings(found),
-        **_performance(document),
+        **_performance(document, found),
         attribution=breakdown.attribution(document),
         models=model_figures.charts(document),
         model_rows=model_figures.rows(document),
@@ -90,11 +93,13 @@ def _findings(found: Findings) -> dict[str, Any]:
     }
 
 
-def _performance(document: Mapping[str, Any]) -> dict[str, Any]:
+def _performance(document: Mapping[str, Any], found: Findings) -> dict[str, Any]:
     return {
         "performance": figures.performance_charts(document),
         "heat": heat.latency(document),
         "mixture": heat.mixture(document),
+        "mixed": mixed.table(document),
+        "filling": figures.filling_chart(document, found),
         "settling": figures.settling_chart(document),
         "writes": writes.table(document),
         "writes_lead": writes.lead(document),

@@ -14,7 +14,7 @@ from ssdscope.findings import Finding, Findings
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.probes.reconcile import reconciled
-from ssdscope.report import modelling, outcome, performance, replay, survey, sustaining
+from ssdscope.report import mixed, modelling, outcome, performance, replay, survey, sustaining
 from ssdscope.report.resuming import UNFINISHED
 from ssdscope.seeds import stream
 from ssdscope.targets import Device, Target
@@ -129,6 +129,8 @@ def _survey(job: Job, progress: StageProgress, begin: int, end: int | None, trie
     )  # fmt: skip
     for (_, split), row in zip(plan, measured, strict=True):
         rows.append(row.to_json() | {"split": split})
+    mixes = mixed.measure(job.target.device, effort, job.seed)
+    job.document["performance"]["mixed"] = list(mixes)
 
 
 def _sustain(job: Job, progress: StageProgress) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 from ssdscope.plots import DARK, LIGHT, css_variables
 from ssdscope.report import words
 
+EVERYWHERE = "scrolling.js"
+"""The script that every page has."""
+
 
 def fill(template: str, *, script: str | None = None, **values: Any) -> str:
     """Fill in a template of `templates/`.
@@ -17,7 +20,8 @@ def fill(template: str, *, script: str | None = None, **values: Any) -> str:
     template
         Its name.
     script
-        A file of `templates/` that stands in the page; no other script may run there.
+        A file of `templates/` that stands in the page behind `EVERYWHERE`; no other script may
+        run there.
     values
         What it shows; the colours of the two themes are added.
 
@@ -40,12 +44,12 @@ def fill(template: str, *, script: str | None = None, **values: Any) -> str:
     environment.filters["percent"] = words.percent
     # Our own style sheet and pictures; everything else goes through the escaping above.
     environment.filters["ours"] = Markup
-    code = "" if script is None else _code(script)
+    code = "".join(_code(each) for each in (EVERYWHERE, script) if each is not None)
     return environment.get_template(template).render(
         light=css_variables(LIGHT),
         dark=css_variables(DARK),
         script=code,
-        script_source=f"; script-src '{_digest(code)}'" if code else "",
+        script_source=f"; script-src '{_digest(code)}'",
         **values,
     )
 

@@ -11,8 +11,10 @@ from ssdscope.report.parts import Document, burst_of, measured
 BUSY = "The machine was busy, and its own waiting is in every time measured here"
 NOTABLE = 2.0
 """What costs twice as much as its counterpart is worth a sentence."""
-MORE = 2
-"""Statements below the first."""
+EQUAL = 1.05
+"""What differs by less is as fast."""
+MORE = 3
+"""Sentences below the first."""
 HALF_TURN_NS = 2_000_000
 """At 15,000 turns a minute."""
 WAITING = ("host_queue", "link", "channel_wait", "die_wait")
@@ -30,11 +32,18 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A sentence, how many times something costs something else, and at least, at 95 %."""
+    """A sentence, how many times something costs something else, and at least, at 95 %.
+
+    Attributes
+    ----------
+    cause
+        Why, in a sentence of its own; empty where that is not known.
+    """
 
     ratio: float
     text: str
     surely: float = 0.0
+    cause: str = ""
 
 
 def verdict(document: Document, found: Findings) -> Verdict:
@@ -50,11 +59,11 @@ def verdict(document: Document, found: Findings) -> Verdict:
     costs = [each for each in _costs(document, found) if each.surely >= NOTABLE]
     costs.sort(key=lambda each: -each.ratio)
     gains = list(_gains(document, found))
-    told = [each.text for each in (*costs, *gains)]
+    told = [text for each in (*costs, *gains) for text in (each.text, each.cause) if text]
     told = told if costs else [*_even(document), *told]
     if any(isinstance(each, Undetectable) and each.reason is Reason.MACHINE_BUSY
            for each in found.values()):  # fmt: skip
-        told.insert(1 if costs else 0, BUSY)
+        told.insert(1 + bool(costs[0].cause) if costs else 0, BUSY)
     if not document["target"]["info"]["writable"]:
         told.insert(MORE, "Nothing was written: nothing is said of its writes")
     if not told:
@@ -74,10 +83,11 @@ def _costs(document: Document, found: Findings) -> Iterator[_Statement]:
         sort = _burst(random)
         yield _Statement(
             ratio,
-            f"A random {what} of {words.size(random['block_bytes'])} takes "
-            f"{words.time(random['mean_ns'])}{sort}, {words.factor(ratio)} times as long as one "
-            f"in sequence{_cause(random, found)}",
+            f"Random {what}s of {words.size(random['block_bytes'])} take "
+            f"{words.time(random['mean_ns'])} each{sort}, {words.factor(ratio)} times as long as "
+            "in sequence",
             _ratios(random, ordered)[0],
+            _cause(random, found),
         )
     if ratios.get("write", NOTABLE) < NOTABLE:  # where random writes are dear, that is said
         yield from _written(document, found)
@@ -96,10 +106,11 @@ def _written(document: Document, found: Findings) -> Iterator[_Statement]:
         ratio = write[0]["mean_ns"] / read[0]["mean_ns"]
         yield _Statement(
             ratio,
-            f"A write of {words.size(write[0]['block_bytes'])} takes "
-            f"{words.time(write[0]['mean_ns'])}{_burst(write[0])}, {words.factor(ratio)} times as "
-            f"long as a read{_cause(write[0], found)}",
+            f"Writes of {words.size(write[0]['block_bytes'])} take "
+            f"{words.time(write[0]['mean_ns'])} each{_burst(write[0])}, {words.factor(ratio)} "
+            "times as long as reads",
             _ratios(write[0], read[0])[0],
+            _cause(write[0], found),
         )
 
 
@@ -143,20 +154,21 @@ def _lasting(document: Document) -> Iterator[_Statement]:
             size, depth = words.size(kept["block_bytes"]), kept["iodepth"]
             worst = _Statement(
                 ratio,
-                f"Random writes of {size} at depth {depth} fall from "
+                f"Random writes of {size} fall from "
                 f"{words.bandwidth(burst['bandwidth_bytes_per_s'])} to "
-                f"{words.bandwidth(kept['bandwidth_bytes_per_s'])}, by a factor of "
-                f"{words.factor(ratio)}, once the drive has been written through",
+                f"{words.bandwidth(kept['bandwidth_bytes_per_s'])} once the drive has been "
+                "written through",
                 _ratios(kept, burst)[0],
+                f"That is {words.factor(ratio)} times slower, with {depth} in flight",
             )
     if worst is not None:
         yield worst
 
 
 def _cause(point: Point, found: Findings) -> str:
-    """Name what makes a pattern slow: by where its time goes, or by what was detected."""
+    """Say what makes a pattern slow: by where its time goes, or by what was detected."""
     if _moves(point):
-        return ": an arm has to move"
+        return "An arm has to move for each"
     if point["attribution_ns"] is not None:
         parts = {k: v for k, v in point["attribution_ns"].items() if k not in WAITING}
         cause = _BY_PART.get(max(parts, key=lambda key: parts[key]))
@@ -170,21 +182,31 @@ def _cause(point: Point, found: Findings) -> str:
         return ""
     key, with_value, without = cause
     finding = found.get(key)
-    return ": " + (
-        with_value.format(words.value(finding)) if isinstance(finding, Detected) else without
-    )
+    return with_value.format(words.value(finding)) if isinstance(finding, Detected) else without
 
 
 _BY_PART = {
     "merge": (
-        "merge_unit_bytes", "log blocks of {} are merged for it", "blocks are merged for it",
+        "merge_unit_bytes",
+        "To make room for them, the drive rewrites blocks of {}",
+        "To make room for them, the drive rewrites whole blocks",
     ),
-    "rmw": ("rmw_unit_bytes", "a unit of {} is rewritten for it", "a larger unit is rewritten"),
-    "gc": ("reclaim_unit_bytes", "units of {} are collected for it", "space is collected for it"),
+    "rmw": (
+        "rmw_unit_bytes",
+        "For them, the drive reads and rewrites units of {}",
+        "For them, the drive reads and rewrites larger units",
+    ),
+    "gc": (
+        "reclaim_unit_bytes",
+        "To make room for them, the drive moves older data out of units of {}",
+        "To make room for them, the drive moves older data",
+    ),
     "map": (
-        "map_zone_bytes", "the map of {} is loaded for it", "a part of the map is loaded for it",
+        "map_zone_bytes",
+        "To find their places, the drive loads parts of its address table, one for each {}",
+        "To find their places, the drive loads parts of its address table",
     ),
-}  # fmt: skip
+}
 """By the part of the latency: the property that says how much, and the words for both cases."""
 
 
@@ -221,14 +243,18 @@ def _gains(document: Document, found: Findings) -> Iterator[_Statement]:
     ratio = rates[best] / rates[1]
     if isinstance(knee, Absent) and ratio < NOTABLE:
         yield _Statement(
-            ratio, f"Depth gains nothing: {words.iops(rates[1])} random reads a second at any depth"
+            ratio, f"Queues gain nothing: {words.iops(rates[1])} random reads a second at any depth"
         )
     elif ratio >= NOTABLE:
         yield _Statement(
             ratio,
-            f"Random reads gain from depth: {words.iops(rates[best])} a second at depth {best}, "
-            f"{words.factor(ratio)} times as many as one at a time",
+            f"Random reads gain from queues: {words.iops(rates[best])} a second with {best} in "
+            f"flight, {words.factor(ratio)} times as many as one at a time",
         )
+
+
+def _ratio(one: Point, other: Point) -> float:
+    return float(one["mean_ns"]) / float(other["mean_ns"])
 
 
 def _even(document: Document) -> Iterator[str]:
@@ -237,7 +263,7 @@ def _even(document: Document) -> Iterator[str]:
     if not pairs:
         return
     kinds = " and ".join(
-        f"a {'write' if 'write' in random['rw'] else 'read'} {words.time(random['mean_ns'])}"
+        f"{words.time(random['mean_ns'])} for a {'write' if 'write' in random['rw'] else 'read'}"
         f"{_burst(random)}"
         for random, _ in pairs
     )
@@ -245,4 +271,9 @@ def _even(document: Document) -> Iterator[str]:
     if any(_ratios(*pair)[1] >= NOTABLE for pair in pairs):
         yield f"Times scatter too much to compare random places with sequence: at {size} {kinds}"
         return
-    yield f"Random places cost no more than places in sequence: at {size} {kinds}"
+    most = max(_ratio(*pair) for pair in pairs)
+    apart = (
+        "are as fast as those in sequence" if most < EQUAL
+        else f"take at most {words.factor(most)} times as long as those in sequence"
+    )  # fmt: skip
+    yield f"Random requests {apart}: at {size}, {kinds}"

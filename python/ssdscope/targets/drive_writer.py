@@ -53,9 +53,13 @@ def drive_toml(
 
 
 def open_drive(
-    text: str, label: str, seed: int, changes: Mapping[str, str] | None = None
+    text: str,
+    label: str,
+    seed: int,
+    changes: Mapping[str, str] | None = None,
+    state: str | None = None,
 ) -> Device:
-    """Open a drive file that is not on disk yet, in its default state.
+    """Open a drive file that is not on disk yet.
 
     Parameters
     ----------
@@ -67,6 +71,8 @@ def open_drive(
         Of the drive.
     changes
         By dotted key, what takes the place of the file's value; written as after ``--set``.
+    state
+        Of the drive; that of the file if absent.
 
     Raises
     ------
@@ -75,7 +81,7 @@ def open_drive(
     """
     sets = [f"{key}={value}" for key, value in (changes or {}).items()]
     with translated_errors():
-        return Device(_native.open_sim(text, label, sets, None, seed))
+        return Device(_native.open_sim(text, label, sets, state, seed))
 
 
 def open_striped(members: Sequence[Device], chunk_bytes: int) -> Device:

@@ -3,6 +3,7 @@
 import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from ssdscope.errors import UsageError, nearest
 
@@ -33,7 +34,12 @@ def preset_text(name: str) -> str:
 
 def preset_description(name: str) -> str:
     """Read the one-line description of a preset."""
-    return str(tomllib.loads(preset_text(name)).get("description", ""))
+    return str(preset_file(name).get("description", ""))
+
+
+def preset_file(name: str) -> dict[str, Any]:
+    """Read the keys of a preset's file; what it leaves out is not among them."""
+    return tomllib.loads(preset_text(name))
 
 
 def _folder() -> Traversable:

@@ -82,5 +82,6 @@ KNOBS = (
         lambda facts, value: random_writes(value, starts_bytes=facts.start_bytes),
         lambda _facts, formula: doublings(CHUNK_BYTES, 2 * formula),
         also=(RMW,),
+        at_most="for writes to the cache that fill whole buckets",
     ),
 )

@@ -21,12 +21,18 @@ from ssdscope.targets.names import shell_word
 STRIPE_MAX_BYTES = 128 * MIB
 """ext4's block groups hold so much; a stripe cannot be longer."""
 STRIDE_LEAST_BYTES = 8 * KIB
+MOST_LOG_UNIT_BYTES = 256 * KIB
+"""Of XFS, which pads writes of its log to whole units."""
 SEGMENT_BYTES = 2 * MIB
 """Of F2FS."""
 NODE_BYTES = 16 * KIB
 RECORD_BYTES = 128 * KIB
 """Btrfs's and ZFS's own sizes of a node and of a record."""
 ASHIFT, ASHIFT_MAX = 12, 16
+
+
+NEW_EXTENTS = "for new extents of whole stripes: what is inside a file lies where it is written"
+"""Neither ext4 nor XFS moves writes: both only choose where space begins that they allocate."""
 
 
 def _extents(facts: Facts, stripe_bytes: int) -> Stream:
@@ -67,24 +73,14 @@ def _mkfs_ext4(facts: Facts, value: int) -> str:
     return f"mkfs.ext4 -E {options} {shell_word(facts.device)}"
 
 
-def _su(facts: Facts) -> int:
-    return up(facts.unit_bytes, PAGE_BYTES)
-
-
 def _xfs(facts: Facts) -> Worked:
-    widths = max(1, _stripe_bytes(facts) // _su(facts))
-    text = (
-        f"su = RMW unit {size(facts.unit_bytes)} in whole blocks of 4 KiB; "
-        f"sw = {facts.span[1]} {size(facts.span[0])} / su = {widths}"
-    )
-    return Worked(widths * _su(facts), text)
+    value = _stripe_bytes(facts)
+    return Worked(value, f"su = {facts.span[1]} {size(facts.span[0])} in whole blocks of 4 KiB")
 
 
 def _mkfs_xfs(facts: Facts, value: int) -> str:
-    su = _su(facts)
-    log = min(su, 256 * KIB)
-    widths = max(1, value // su)
-    return f"mkfs.xfs -d su={su // KIB}k,sw={widths} -l su={log // KIB}k {shell_word(facts.device)}"
+    log = min(up(facts.unit_bytes, PAGE_BYTES), MOST_LOG_UNIT_BYTES)
+    return f"mkfs.xfs -d su={value // KIB}k,sw=1 -l su={log // KIB}k {shell_word(facts.device)}"
 
 
 def _sections(facts: Facts) -> Worked:
@@ -128,12 +124,13 @@ KNOBS = (
         _extents,
         _stripes,
         also=(MERGE, INTERLEAVE, PLACEMENT, PHASE),
+        at_most=NEW_EXTENTS,
     ),
     Knob(
         "xfs",
         "su, sw",
         (RMW,),
-        "su = RMW unit; sw = merge unit, or else all interleaved units, over su",
+        "su = merge unit, or else all interleaved units, up to 128 MiB; sw = 1",
         _xfs,
         _mkfs_xfs,
         size,
@@ -141,6 +138,7 @@ KNOBS = (
         _extents,
         _stripes,
         also=(MERGE, INTERLEAVE, PLACEMENT, PHASE),
+        at_most=NEW_EXTENTS,
     ),
     Knob(
         "f2fs",
@@ -154,6 +152,7 @@ KNOBS = (
             value * SEGMENT_BYTES, starts_bytes=facts.start_bytes
         ),
         candidates=lambda _facts, formula: doublings(1, 2 * formula),
+        at_most="for whole sections that are free: old files among new ones keep sections in use",
     ),
     Knob(
         "btrfs",
@@ -169,6 +168,7 @@ KNOBS = (
             value, starts_bytes=facts.start_bytes, useful=NODE_BYTES / value
         ),
         lambda _facts, _formula: (NODE_BYTES, 2 * NODE_BYTES, 4 * NODE_BYTES),
+        at_most="for metadata: data are written in extents of their own",
     ),
     Knob(
         "zfs",
@@ -182,5 +182,6 @@ KNOBS = (
         stream=_records,
         candidates=lambda _facts, formula: range(ASHIFT, max(ASHIFT, formula) + 1),
         also=(PHASE,),
+        at_most="for whole records that are not compressed",
     ),
 )

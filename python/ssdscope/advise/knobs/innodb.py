@@ -8,6 +8,7 @@ PAGE_BYTES, LEAST_PAGE_BYTES, MOST_PAGE_BYTES = 16 * KIB, 4 * KIB, 64 * KIB
 LOG_BYTES = 8 * KIB
 THREADS, MOST_THREADS = 4, 64
 CAPACITY, LEAST_CAPACITY = 200, 100
+FILE = "my.cnf, under [mysqld]"
 NEIGHBOURS = 4
 """Dirty pages beside each other that are flushed together: an assumption, said with the gain."""
 
@@ -56,6 +57,8 @@ KNOBS = (
             value, starts_bytes=facts.start_bytes, useful=PAGE_BYTES / value
         ),
         candidates=lambda _facts, _formula: doublings(LEAST_PAGE_BYTES, MOST_PAGE_BYTES),
+        typed_in=FILE,
+        at_most="for pages that are flushed one by one",
     ),
     Knob(
         "innodb",
@@ -66,6 +69,7 @@ KNOBS = (
         lambda _facts, value: f"innodb_log_write_ahead_size = {value}",
         default=LOG_BYTES,
         no_stream="depends on the host's page cache",
+        typed_in=FILE,
     ),
     Knob(
         "innodb",
@@ -79,6 +83,8 @@ KNOBS = (
             PAGE_BYTES, NEIGHBOURS if value else 1, starts_bytes=facts.start_bytes
         ),
         candidates=lambda _facts, _formula: (0, 1),
+        typed_in=FILE,
+        at_most=f"if {NEIGHBOURS} changed pages always lie beside each other",
     ),
     Knob(
         "innodb",
@@ -90,6 +96,8 @@ KNOBS = (
         default=THREADS,
         stream=lambda _facts, value: random_reads(PAGE_BYTES, value),
         candidates=lambda _facts, _formula: doublings(1, MOST_THREADS),
+        typed_in=FILE,
+        at_most="for tables that are read ahead of a scan",
     ),
     Knob(
         "innodb",
@@ -100,5 +108,6 @@ KNOBS = (
         _flushing,
         default=CAPACITY,
         no_stream="a limit of the rate",
+        typed_in=FILE,
     ),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ssdscope.advise.facts import Facts
-from ssdscope.advise.ground import Gain
+from ssdscope.advise.gains import Gain
 from ssdscope.advise.streams import Stream
 
 
@@ -28,6 +28,10 @@ def _none(_facts: Facts, _value: int) -> Sequence[int]:
     return ()
 
 
+SHELL, PROGRAM = "a shell, as root", "the program, in C++"
+"""Where lines are typed; a file of a tool's settings is called by its name."""
+
+
 @dataclass(frozen=True)
 class Knob:
     """One setting of one tool.
@@ -43,7 +47,8 @@ class Knob:
     setting
         The formula, from the facts.
     command
-        The whole command or configuration line, from the facts and a value.
+        The whole command or configuration line, from the facts and a value; of a habit the
+        sentence that says it.
     shown
         A value as the tool takes it.
     default
@@ -63,6 +68,10 @@ class Knob:
         Properties that it rests on besides, if they are known.
     today
         What is set on this machine, if the report says it.
+    typed_in
+        Where the line is typed; None for a habit, which is no line.
+    at_most
+        Why the line alone may gain less than its streams do; empty where it cannot.
     """
 
     tool: str
@@ -80,6 +89,8 @@ class Knob:
     gain: Callable[[Facts], Gain | None] | None = None
     also: tuple[str, ...] = ()
     today: Callable[[Facts], int | None] = lambda _facts: None
+    typed_in: str | None = SHELL
+    at_most: str = ""
 
     def usual(self, facts: Facts) -> int | None:
         """Give what is set today, if that is known; else the tool's own value."""

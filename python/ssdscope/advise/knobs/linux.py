@@ -13,10 +13,10 @@ from ssdscope.advise.facts import (
     doublings,
     up,
 )
-from ssdscope.advise.ground import Gain
+from ssdscope.advise.gains import USED, Gain
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, random_reads, sequential_reads, size
-from ssdscope.findings import Detected
+from ssdscope.findings import PROPERTIES, Detected
 from ssdscope.targets.names import shell_word
 
 READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES = 128 * KIB, 8 * MIB
@@ -48,7 +48,7 @@ def _least_discard(facts: Facts) -> Worked:
     for name in (MERGE, RMW):
         if facts.known(name):
             value = max(facts.whole(name), MIB)
-            return Worked(value, f"max(1 MiB, {name} {size(facts.whole(name))})")
+            return Worked(value, f"max(1 MiB, {PROPERTIES[name].name} {size(facts.whole(name))})")
     return Worked(MIB, "1 MiB, as no unit is known")
 
 
@@ -59,12 +59,13 @@ def _trimmed(facts: Facts) -> Gain | None:
         return None
     noted = finding.evidence.figures
     share = noted.get("discarded_share")
-    said = f"{share:.0%} of the space discarded" if isinstance(share, float) else "discarded space"
+    free = f"{share:.0%} of the drive" if isinstance(share, float) else "a part of the drive"
     before, after = (float(noted.get(key) or 0) / 4096 for key in ("before_ns", "after_ns"))
     ratio = float(finding.value)
     return Gain(
-        ratio, *finding.interval, "random writes, nothing discarded", f"the same, {said}",
-        before, after, "drive",
+        ratio, *finding.interval, "random writes, nothing discarded",
+        f"the same, {free} discarded", before, after, "drive", USED,
+        f"if {free} is free and fstrim discards it: less free space gains less",
     )  # fmt: skip
 
 
@@ -81,6 +82,7 @@ KNOBS = (
         lambda _facts, value: sequential_reads(value),
         lambda _facts, _formula: doublings(READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES),
         also=(INTERLEAVE,),
+        at_most="for files that are read in order and are not in RAM",
         today=_read_ahead_today,
     ),
     Knob(
@@ -94,6 +96,7 @@ KNOBS = (
         candidates=lambda _facts, _formula: doublings(LEAST_QUEUE, MOST_QUEUE),
         # The kernel's own is what the drive takes, or twice that: it differs by drive.
         today=lambda facts: facts.today("nr_requests"),
+        at_most="if so many random reads are always waiting",
     ),
     Knob(
         "linux",

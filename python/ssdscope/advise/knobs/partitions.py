@@ -34,6 +34,9 @@ def writes_from(facts: Facts, start_bytes: int) -> Stream:
     return random_writes(_grain(facts)[0], starts_bytes=start_bytes, tell_start=True)
 
 
+ALIGNED = "for writes that begin at multiples of a unit in the file system: a start moves no others"
+
+
 def _starts(facts: Facts, _formula: int) -> list[int]:
     return [MIB, *(each * MIB + facts.first_of(_grain(facts)[0]) for each in (2, 4, 8))]
 
@@ -71,6 +74,7 @@ KNOBS = (
         writes_from,
         _starts,
         also=(MERGE, PHASE),
+        at_most=ALIGNED,
     ),
     Knob(
         "lvm",
@@ -86,6 +90,7 @@ KNOBS = (
         writes_from,
         _starts,
         also=(MERGE, PHASE),
+        at_most=ALIGNED,
     ),
     Knob(
         "lvm",
@@ -98,6 +103,7 @@ KNOBS = (
         64 * KIB,
         lambda facts, value: random_writes(value, starts_bytes=facts.start_bytes),
         also=(PHASE,),
+        at_most="for the first write to each chunk, which is zeroed whole",
     ),
     Knob(
         "dm-crypt",

@@ -25,5 +25,7 @@ KNOBS = (
         default=CONCURRENCY,
         stream=lambda _facts, value: random_reads(PAGE_BYTES, value),
         candidates=lambda _facts, _formula: (*doublings(1, 512), MOST_CONCURRENCY),
+        typed_in="psql",
+        at_most="for bitmap scans of tables that are not in RAM",
     ),
 )

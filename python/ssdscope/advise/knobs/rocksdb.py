@@ -12,13 +12,14 @@ from ssdscope.advise.facts import (
     doublings,
     up,
 )
-from ssdscope.advise.knobs.knob import Knob, Worked
+from ssdscope.advise.knobs.knob import PROGRAM, Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, sequential_reads, sequential_writes, size
 
 READ_AHEAD_BYTES, MOST_BYTES = 2 * MIB, 8 * MIB
 BUFFER_BYTES = MIB
 FILE_BYTES, LARGEST_BLOCK_BYTES = 64 * MIB, 256 * MIB
 RATE_SHARE = 0.7
+FILE = "RocksDB's OPTIONS file"
 
 
 def _read_ahead(facts: Facts) -> Worked:
@@ -60,6 +61,8 @@ KNOBS = (
         default=READ_AHEAD_BYTES,
         stream=lambda _facts, value: sequential_reads(value),
         candidates=lambda _facts, _formula: doublings(READ_AHEAD_BYTES, MOST_BYTES),
+        typed_in=FILE,
+        at_most="for compactions, while they wait for reads",
     ),
     Knob(
         "rocksdb",
@@ -73,6 +76,8 @@ KNOBS = (
         stream=lambda facts, value: sequential_writes(value, starts_bytes=facts.start_bytes),
         candidates=lambda _facts, _formula: doublings(256 * KIB, MOST_BYTES),
         also=(INTERLEAVE, PLACEMENT),
+        typed_in=FILE,
+        at_most="for flushes and compactions, while they wait for writes",
     ),
     Knob(
         "rocksdb",
@@ -83,6 +88,7 @@ KNOBS = (
         lambda _facts, value: f"target_file_size_base={value}",
         default=FILE_BYTES,
         no_stream="too long to simulate",
+        typed_in=FILE,
     ),
     Knob(
         "rocksdb",
@@ -94,5 +100,6 @@ KNOBS = (
             f"options.rate_limiter.reset(rocksdb::NewGenericRateLimiter({value}));"
         ),
         no_stream="a limit of the rate",
+        typed_in=PROGRAM,
     ),
 )

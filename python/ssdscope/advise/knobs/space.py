@@ -54,6 +54,7 @@ KNOBS = (
         lambda value: f"{value / 10:g} %",
         0,
         lambda _facts, value: settled_writes(1 - value / SHARE),
+        at_most="for uniform random writes of a drive in use",
     ),
     Knob(
         "bulk-load",
@@ -61,10 +62,11 @@ KNOBS = (
         (PSLC,),
         "no more than the fast region takes",
         lambda facts: Worked(facts.whole(PSLC), f"fast region {size(facts.whole(PSLC))}"),
-        lambda _facts, value: f"load at most {size(value)} in a row, then leave the drive idle",
+        lambda _facts, value: f"Load at most {size(value)} in a row, then leave the drive idle.",
         size,
         stream=_loads,
         before=lambda facts, value: _loads(facts, 2 * value),
+        typed_in=None,
     ),
     Knob(
         "wal",
@@ -72,10 +74,12 @@ KNOBS = (
         (RMW,),
         "4 KiB or more, in whole RMW units",
         _commit,
-        lambda _facts, value: f"gather commits of the log into multiples of {value} bytes",
+        lambda _facts, value: f"Gather commits of the log into multiples of {value:,} bytes.",
         default=COMMIT_BYTES,
         stream=lambda facts, value: sequential_writes(
             value, starts_bytes=facts.start_bytes, durable=True
         ),
+        typed_in=None,
+        at_most="if so many bytes always wait to be committed at once",
     ),
 )

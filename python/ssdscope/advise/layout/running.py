@@ -180,7 +180,7 @@ def _outcomes(
     for each in layouts.values():
         if (each.offset_bytes % sector).any() or (each.bytes % sector).any():
             return {}, f"requests are no whole sectors of {sector} bytes"
-    return {name: run(ground.in_use(), each) for name, each in layouts.items()}, None
+    return {name: run(ground.busy(), each) for name, each in layouts.items()}, None
 
 
 def run(device: Device, requests: Requests) -> Outcome:

@@ -69,7 +69,8 @@ READ_EVERY, PIECE = 4, 64
 PIECES = 24
 """Long ones of either side, that are resampled."""
 SETTLING_NS = 600_000_000_000
-DISCARD_BYTES = 1 << 24
+DISCARDED, DISCARD_BYTES = 0.5, 1 << 24
+"""Of the capacity; and in one command."""
 MOST_LOST = 0.75
 """Of the writes, that others may disturb: the drive goes on meanwhile, and what is left tells."""
 
@@ -102,7 +103,7 @@ class Discards(Plan):
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Settle, write, discard, write."""
         size, capacity = self.unit.size_bytes, bench.info.capacity_bytes
-        half = capacity // 2 // size * size
+        half = int(DISCARDED * capacity) // size * size
         settling, before, after = self.counts(bench.info)
         self._settle(bench, rng, half, settling)
         bench.progress("settled", SETTLING)
@@ -227,7 +228,8 @@ def _evidence(
         ),
         fitted=(fitted,),
     )
-    return Evidence(exhibits=(exhibit,), figures={"before_ns": one, "after_ns": other})
+    figures = {"before_ns": one, "after_ns": other, "discarded_share": DISCARDED}
+    return Evidence(exhibits=(exhibit,), figures=figures)
 
 
 def _largest(_: DeviceInfo) -> Sequence[Discards]:

@@ -1,0 +1,95 @@
+"""Reads and writes among each other: random requests of 4 KiB, of which seven in ten read.
+
+The shares are those of fio's and the reviewers' usual mix. It begins in the state that bursts of
+writes begin in, so its figures are those of a burst. It is measured behind all other bursts, since
+a real drive has to live with what was written.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ssdscope.errors import DeviceError
+from ssdscope.report import words
+from ssdscope.report.parts import Document, Table
+from ssdscope.report.survey import BURSTS, MUCH_BYTES, Effort
+from ssdscope.targets import Device
+from ssdscope.targets.copies import Course, run_on_copies
+from ssdscope.workloads import Workload
+from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch, stretch_of
+
+READ_PERCENT = 70
+BLOCK_BYTES = 4096
+DEPTHS = (1, 16)
+TIMES_AS_MANY = 3
+"""Requests of a burst of writes alone: three in ten write, and a p99 takes a thousand."""
+APART = 7_000_000
+"""Between the seeds of the survey and of mixes."""
+
+
+def measure(device: Device, effort: Effort, seed: int) -> Iterator[dict[str, Any]]:
+    """Run the mix at each depth; nothing on a drive that may not be written.
+
+    Parameters
+    ----------
+    device
+        The drive; a simulated one is left as it was found.
+    effort
+        Of each depth, as of a workload of the survey.
+    seed
+        Of the survey.
+    """
+    if not device.info.writable:
+        return
+    block = max(BLOCK_BYTES, device.info.logical_block_bytes)
+    for depth in DEPTHS:
+        plan = Workload(
+            rw="randrw", block_bytes=block, iodepth=depth, read_percent=READ_PERCENT,
+            seed=seed + APART + depth,
+        )  # fmt: skip
+        row = {"block_bytes": block, "iodepth": depth, "read_percent": READ_PERCENT}
+        try:
+            found = figures_of(list(_stretches(device, plan, effort)))
+        except DeviceError as error:
+            yield row | {"failure": error.message, "read": None, "write": None}
+            continue
+        sides = {name: _side(found.get(name)) for name in ("read", "write")}
+        yield row | {"failure": None} | sides
+
+
+def _side(figure: Figure | None) -> dict[str, Any] | None:
+    return None if figure is None else figure.to_json()
+
+
+def _stretches(device: Device, plan: Workload, effort: Effort) -> Iterator[Stretch]:
+    if device.info.clock == "wall":
+        timed = replace(plan, io_bytes=MUCH_BYTES, runtime_ns=effort.runtime_ns)
+        yield run_stretch(device, timed)
+        return
+    limited = counted(plan, TIMES_AS_MANY * effort.requests)
+    if not device.info.snapshot:
+        yield run_stretch(device, limited)
+        return
+    bursts = [limited.seeded(limited.seed + burst) for burst in range(BURSTS)]
+    for outcome in run_on_copies([Course(device, [burst], logged=True) for burst in bursts]):
+        yield stretch_of(outcome.last_log, limited)
+
+
+def table(document: Document) -> Table | None:
+    """Lay out what the mix came to at each depth; None where it was not measured."""
+    measured = document["performance"].get("mixed") or []
+    rows = [_row(each) for each in measured if each["read"] and each["write"]]
+    head = ("depth", "requests per second", "read mean", "read p99", "write mean", "write p99")
+    return Table(head, rows) if rows else None
+
+
+def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    read, write = row["read"], row["write"]
+    rates = [each["iops"] for each in (read, write)]
+    rate = words.NOTHING if None in rates else words.iops(sum(rates))
+    times = [
+        words.time(value)
+        for each in (read, write)
+        for value in (each["mean_ns"], each["percentiles_ns"]["99"])
+    ]
+    return (str(row["iodepth"]), rate, *times)
