@@ -87,9 +87,9 @@ class Device:
             ``relative_half_width``.
         chunk
             Called with up to 65,536 rows of the log as arrays of shape (n,), in the order
-            of completion: ``index`` (of issue, uint64), ``op`` (uint8), ``offset_bytes``,
-            ``bytes``, ``submit_ns``, ``complete_ns`` (uint64), ``error`` (int32) and, of a
-            drive that attributes, 14 columns ``attr_<cause>_ns`` (uint64).
+            of completion: ``index`` (of issue, int64), ``op`` (uint8), ``offset_bytes``,
+            ``bytes``, ``submit_ns``, ``complete_ns`` (int64), ``error`` (int32) and, of a
+            drive that attributes, 14 columns ``attr_<cause>_ns`` (int64).
 
         Raises
         ------
@@ -107,7 +107,7 @@ class Device:
     ) -> str:
         """Run several workloads at the same time; the summary as JSON.
 
-        As `run`. Of several flows the log has a column ``flow`` (uint16), and the summary a
+        As `run`. Of several flows the log has a column ``flow`` (int32), and the summary a
         list ``flows``.
         """
 
