@@ -74,6 +74,7 @@ class Device:
         workload_json: str,
         progress: Callable[[str], None] | None,
         chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+        timeline_ns: int | None = None,
     ) -> str:
         """Run a workload to its end; its summary as JSON.
 
@@ -90,6 +91,9 @@ class Device:
             of completion: ``index`` (of issue, int64), ``op`` (uint8), ``offset_bytes``,
             ``bytes``, ``submit_ns``, ``complete_ns`` (int64), ``error`` (int32) and, of a
             drive that attributes, 14 columns ``attr_<cause>_ns`` (int64).
+        timeline_ns
+            Length of a window of the rate over time, which the summary then has as
+            ``timeline``; 0 lets the run choose.
 
         Raises
         ------
@@ -104,6 +108,7 @@ class Device:
         flows_json: str,
         progress: Callable[[str], None] | None,
         chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+        timeline_ns: int | None = None,
     ) -> str:
         """Run several workloads at the same time; the summary as JSON.
 
@@ -158,8 +163,11 @@ class Device:
         options_json: str,
         progress: Callable[[str], None] | None,
         chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+        timeline_ns: int | None = None,
     ) -> str:
         """Replay a trace; the summary as JSON, with ``trace``.
+
+        Parameters are as of `run`.
 
         Raises
         ------

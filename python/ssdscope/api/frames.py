@@ -53,6 +53,14 @@ def log_frame(log: Log) -> pa.Table:
     return table_of([log], schema(attribution=attributes, flows=flows))
 
 
+def timeline_frame(document: Mapping[str, Any]) -> pa.Table:
+    """Make a table of a rate over time, as `frame` does of rows."""
+    _pyarrow()
+    from ssdscope.results.timeline import Timeline
+
+    return Timeline(document).table()
+
+
 def _pyarrow() -> Any:
     try:
         import pyarrow as pa

@@ -63,10 +63,19 @@ def run_record(
         "workload": workload,
         **result.summary,
     }
+    if "timeline" in record:
+        record["timeline"] = _with_drops(record["timeline"])
     if steady_state is not None:
         return record | {"steady_state": steady_state}
     about = unsettled(target, record)
     return record | {"unsettled": about} if about else record
+
+
+def _with_drops(timeline: dict[str, Any]) -> dict[str, Any]:
+    from ssdscope.results.drops import find_drops
+    from ssdscope.results.timeline import Timeline
+
+    return {**timeline, "drops": find_drops(Timeline(timeline))}
 
 
 def _finite(value: Any) -> Any:

@@ -108,6 +108,7 @@ class MeteredDevice(Device):
         *,
         progress: ProgressCallback | None = None,
         chunk: ChunkCallback | None = None,
+        timeline_ns: int | None = None,
     ) -> RunResult:
         """Run one workload; as `Device.run`.
 
@@ -118,7 +119,8 @@ class MeteredDevice(Device):
         """
         fitted, ramp = self._fitted(plan)
         watch = Watch(self.limits.why_over, progress)
-        result = super().run(fitted, progress=self._watched(watch, progress), chunk=chunk)
+        told = self._watched(watch, progress)
+        result = super().run(fitted, progress=told, chunk=chunk, timeline_ns=timeline_ns)
         self._count(result, ramp)
         if watch.why:
             raise ExhaustedError(watch.why)
