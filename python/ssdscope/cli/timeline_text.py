@@ -149,7 +149,7 @@ def _drops(timeline: Timeline) -> list[str]:
     """Say of each drop when, how far and why."""
     drops = timeline.document["drops"]
     if not drops:
-        return [f"no drop of {format_percent(FALL)} or more"]
+        return [f"no drop of {format_percent(FALL)} or more stands out"]
     shown = _shown(timeline)
     lines = [
         paragraph(f"drop {number}: {in_a_sentence(drop)}", MOST_COLUMNS)

@@ -60,7 +60,7 @@ def _of_windows(shown: Timeline) -> Iterator[str]:
     if shown.document["drops"]:
         yield f"Shaded: drops of the rate by {format_percent(FALL)} or more."
     else:
-        yield f"The rate did not drop by {format_percent(FALL)} or more."
+        yield f"No drop of the rate by {format_percent(FALL)} or more stands out."
 
 
 def _of_drops(shown: Timeline) -> Iterator[str]:

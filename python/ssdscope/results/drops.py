@@ -29,9 +29,9 @@ SETTLING = 3
 """A stretch has a level of its own from so many windows on; before, the rate may still fall."""
 SIGMAS = 5.0
 """A rate must fall by so many times what windows scatter."""
-MEDIAN_OF_STEPS = 0.9539
-"""Of what normal values differ by from one to the next, in sigmas. Rates that jump now and then do
-not move it."""
+MEDIAN_OFF = 0.8261
+"""Of what normal values are off the middle of their neighbours, in sigmas. Rates that jump now and
+then, or fall slowly, do not move it."""
 FEWEST_REQUESTS = 10
 """Of a window, on average: rates of fewer are too coarse to tell their scatter."""
 FEWEST_GROUPS = 12
@@ -209,6 +209,11 @@ class _Stretch:
         return self.outer is not None and rate >= (1 - fall / 2) * self.level_before
 
 
+def with_drops(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the drops to what a device gave of a run over time."""
+    return {**document, "drops": find_drops(Timeline(document))}
+
+
 def find_drops(timeline: Timeline) -> list[dict[str, Any]]:
     """List the drops of a run, in the order in which they begin.
 
@@ -258,7 +263,7 @@ class _Groups:
     mixes
         What each came to.
     scatter
-        Of their rates, as a share: from one to the next, where no level changes.
+        Of their rates, as a share.
     """
 
     edges: Sequence[tuple[int, int]]
@@ -271,9 +276,9 @@ class _Groups:
         count = len(timeline)
         edges = [(begin, min(begin + each, count)) for begin in range(0, count, each)]
         mixes = [_mix(timeline, range(*edge)) for edge in edges]
-        logs = [math.log(mix.iops) for mix in mixes if mix.requests]
-        steps = np.abs(np.diff(logs))
-        usual = float(np.median(steps)) / MEDIAN_OF_STEPS if steps.size else 0.0
+        logs = np.array([math.log(mix.iops) for mix in mixes if mix.requests])
+        off = np.abs(np.diff(logs, 2)) / 2  # from the middle of both neighbours
+        usual = float(np.median(off)) / MEDIAN_OFF if off.size else 0.0
         return cls(edges, mixes, max(usual, least))
 
     @property

@@ -64,18 +64,13 @@ def run_record(
         **result.summary,
     }
     if "timeline" in record:
-        record["timeline"] = _with_drops(record["timeline"])
+        from ssdscope.results.drops import with_drops
+
+        record["timeline"] = with_drops(record["timeline"])
     if steady_state is not None:
         return record | {"steady_state": steady_state}
     about = unsettled(target, record)
     return record | {"unsettled": about} if about else record
-
-
-def _with_drops(timeline: dict[str, Any]) -> dict[str, Any]:
-    from ssdscope.results.drops import find_drops
-    from ssdscope.results.timeline import Timeline
-
-    return {**timeline, "drops": find_drops(Timeline(timeline))}
 
 
 def _finite(value: Any) -> Any:

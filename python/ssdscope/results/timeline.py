@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,7 @@ class Series:
     op: str
     columns: Mapping[str, Any]
     flow: str | None = None
+    _known: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -65,7 +66,9 @@ class Series:
 
     def values(self, name: str) -> Floats:
         """Give a column, with NaN where there is nothing."""
-        return _floats(self.columns[name])
+        if name not in self._known:
+            self._known[name] = _floats(self.columns[name])
+        return self._known[name]
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,8 @@ use window::Window;
 /// How long a window is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
-    /// As long as it takes for 49 to 120 of them, in steps of 1, 2 and 5.
+    /// As long as it takes for some 50 to 120 of them, in steps of 1, 2 and 5; for fewer if there
+    /// were not ten requests for each.
     Fitting,
     /// So long.
     Every(Nanos),
@@ -90,8 +91,8 @@ pub struct Served<'a> {
 const MOST_FITTING: usize = 600;
 /// Windows at most that a fitting interval leaves.
 const MOST_SHOWN: usize = 120;
-/// By how many windows may be joined at the end, the fewest first.
-const JOINED: [usize; 4] = [1, 2, 5, 10];
+/// Requests that a window of a fitting interval has on average at least, if there are so many.
+const LEAST_SERVED: u64 = 10;
 /// Windows at most where their length is given; later requests are in none.
 const MOST_GIVEN: usize = 200_000;
 /// The first windows of a fitting interval, by what a clock can tell and a reading costs.
@@ -236,9 +237,7 @@ impl Timeline {
             last.surround(&reading, &self.last);
         }
         if self.joins {
-            let windows = self.windows.len();
-            let fits = |count: &&usize| windows.div_ceil(**count) <= MOST_SHOWN;
-            self.join(JOINED.iter().find(fits).copied().unwrap_or(10));
+            self.join_to_fit();
         }
         let mut end_ns = end.0.saturating_sub(self.start.0);
         if self.cut_off {
@@ -255,6 +254,16 @@ impl Timeline {
             attributes: self.attributes,
         }
         .summary(self.start, self.cut_off, names)
+    }
+
+    /// Joins windows, in steps of 1, 2 and 5, until they are few and have requests enough.
+    fn join_to_fit(&mut self) {
+        let served: u64 = self.windows.iter().map(Window::served).sum();
+        let most = MOST_SHOWN.min((served / LEAST_SERVED).max(1) as usize);
+        let windows = self.windows.len();
+        let steps = (0..).flat_map(|power| [1, 2, 5].map(|each| each * 10_usize.pow(power)));
+        let fits = |count: &usize| windows.div_ceil(*count) <= most;
+        self.join(steps.into_iter().find(fits).unwrap_or(1));
     }
 
     /// Lets the window before take in a last one of less than half the length, whose rate would

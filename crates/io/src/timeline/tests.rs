@@ -92,6 +92,19 @@ fn a_run_of_any_length_has_a_readable_number_of_windows() {
 }
 
 #[test]
+fn few_requests_make_few_windows() {
+    for (count, most) in [(0, 0), (1, 1), (15, 1), (200, 20), (900, 90)] {
+        let run = drawn(count, 300 * MS);
+        let summary = timeline_of(Interval::Fitting, &run, Op::Read);
+        let windows = summary.begin_ns.len();
+        assert!(windows <= most && windows * 5 >= most, "{windows} windows of {count}");
+        if count > 0 {
+            check(&summary, &run);
+        }
+    }
+}
+
+#[test]
 fn windows_of_a_given_length_are_those() {
     let run = drawn(50_000, 1_003 * MS);
     for width_ms in [1, 7, 100, 5_000] {

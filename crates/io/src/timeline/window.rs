@@ -68,6 +68,12 @@ impl Window {
         &mut self.sections[place].1
     }
 
+    /// How many requests were served or failed.
+    pub fn served(&self) -> u64 {
+        let of_all = self.sections.iter().filter(|((flow, _), _)| flow.is_none());
+        of_all.map(|(_, section)| section.requests).sum::<u64>() + self.failed
+    }
+
     /// What was served of a series.
     pub fn of(&self, series: Series) -> Option<&Section> {
         self.sections.iter().find(|(each, _)| *each == series).map(|(_, section)| section)
