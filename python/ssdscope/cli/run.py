@@ -30,12 +30,10 @@ Random reads of 4 KiB, 32 in flight:
   ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
 Random writes in a full drive, until the mean is known within 5 %:
   ssdscope run sim:msr-4gb --rw randwrite --bs 8k --state random --until-ci 5% -o json
-A reader beside a writer:
-  ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
+A reader beside a writer, and how their rates change, as a page:
+  ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k" -O both.html
 A real file, only read, with a row per request:
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
-How the rate changes while a drive fills up, and why, as a page:
-  ssdscope run sim:nvme-tlc --rw write --bs 1m --iodepth 8 --io-size 200g --timeline -O fill.html
 """
 
 WORKLOAD, END = "Workload", "Start and end of the run"

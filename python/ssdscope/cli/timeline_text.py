@@ -37,7 +37,7 @@ def timeline_text(timeline: Timeline) -> str:
     count = f"{len(timeline)} window{'s' * (len(timeline) > 1)}"
     lines = [
         "",
-        f"IOPS over time, {count} of {interval}",
+        paragraph(f"IOPS over time, {count} of {interval}"),
         *_picture(timeline, columns),
     ]
     for flow in timeline.flows:
@@ -95,7 +95,7 @@ def _percentile(series: Series, name: str, columns: Sequence[range]) -> list[str
     values = series.values(f"{name}_ns")
     if np.isnan(values).all():
         needs = {"p50": 20, "p99": 1_000}[name]
-        return [f"{series.name} {name}: no {needs:,} requests to tell it by"]
+        return [paragraph(f"{series.name} {name}: no {needs:,} requests to tell it by")]
     widest = max(series.columns[f"{name}_windows"])
     over = f", of up to {widest} windows together" if widest > 1 else ""
     title = f"{series.name} {name}"
@@ -120,7 +120,7 @@ def _line(
         some = values[windows]
         some = some[~np.isnan(some)]
         cells.append(_level(float(some.max()), low, high, log=log) if some.size else " ")
-    return [f"{title}: {span}{remark}", f"{'':{MARGIN}} {''.join(cells)}".rstrip()]
+    return [paragraph(f"{title}: {span}{remark}"), f"{'':{MARGIN}} {''.join(cells)}".rstrip()]
 
 
 def _level(value: float, low: float, high: float, *, log: bool) -> str:
@@ -149,7 +149,7 @@ def _drops(timeline: Timeline) -> list[str]:
     """Say of each drop when, how far and why."""
     drops = timeline.document["drops"]
     if not drops:
-        return [f"no drop of {format_percent(FALL)} or more stands out"]
+        return [paragraph(f"no drop of {format_percent(FALL)} or more stands out")]
     shown = _shown(timeline)
     lines = [
         paragraph(f"drop {number}: {in_a_sentence(drop)}", MOST_COLUMNS)
