@@ -74,6 +74,7 @@ class Device:
         workload_json: str,
         progress: Callable[[str], None] | None,
         chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+        timeline_ns: int | None = None,
     ) -> str:
         """Run a workload to its end; its summary as JSON.
 
@@ -87,9 +88,12 @@ class Device:
             ``relative_half_width``.
         chunk
             Called with up to 65,536 rows of the log as arrays of shape (n,), in the order
-            of completion: ``index`` (of issue, uint64), ``op`` (uint8), ``offset_bytes``,
-            ``bytes``, ``submit_ns``, ``complete_ns`` (uint64), ``error`` (int32) and, of a
-            drive that attributes, 14 columns ``attr_<cause>_ns`` (uint64).
+            of completion: ``index`` (of issue, int64), ``op`` (uint8), ``offset_bytes``,
+            ``bytes``, ``submit_ns``, ``complete_ns`` (int64), ``error`` (int32) and, of a
+            drive that attributes, 14 columns ``attr_<cause>_ns`` (int64).
+        timeline_ns
+            Length of a window of the rate over time, which the summary then has as
+            ``timeline``; 0 lets the run choose.
 
         Raises
         ------
@@ -104,10 +108,11 @@ class Device:
         flows_json: str,
         progress: Callable[[str], None] | None,
         chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+        timeline_ns: int | None = None,
     ) -> str:
         """Run several workloads at the same time; the summary as JSON.
 
-        As `run`. Of several flows the log has a column ``flow`` (uint16), and the summary a
+        As `run`. Of several flows the log has a column ``flow`` (int32), and the summary a
         list ``flows``.
         """
 
@@ -158,8 +163,11 @@ class Device:
         options_json: str,
         progress: Callable[[str], None] | None,
         chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+        timeline_ns: int | None = None,
     ) -> str:
         """Replay a trace; the summary as JSON, with ``trace``.
+
+        Parameters are as of `run`.
 
         Raises
         ------

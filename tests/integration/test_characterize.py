@@ -331,8 +331,9 @@ def test_a_trace_is_shown_with_what_was_done_to_it(
     trace = result.to_json()["performance"]["trace"]
     assert trace["requests"] == 200
     assert not trace["cut_off"]
-    assert sum(trace["windows"]["read"]["requests"]) == 200
-    assert "write" not in trace["windows"]
+    assert sum(trace["timeline"]["read"]["requests"]) == 200
+    assert "write" not in trace["timeline"]
+    assert trace["timeline"]["drops"] == []
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "200 requests at the trace&#39;s own times" in text
     assert "packed in address order" in text

@@ -109,12 +109,12 @@ class FakeDrive:
             submit, complete = self.queued(units.tolist(), service.tolist(), iodepth)
         return Log(
             {
-                "index": np.arange(len(service), dtype=np.uint64),
+                "index": np.arange(len(service)),
                 "op": np.asarray(ops),
                 "offset_bytes": np.asarray(offsets),
                 "bytes": np.asarray(lengths),
-                "submit_ns": submit.astype(np.uint64),
-                "complete_ns": complete.astype(np.uint64),
+                "submit_ns": submit.astype(np.int64),
+                "complete_ns": complete.astype(np.int64),
                 "error": np.zeros(len(service), np.int32),
             }
         )
@@ -292,7 +292,7 @@ class SpreadDrive(FakeDrive):
         done = log.complete_ns.astype(float)
         early = done - np.minimum(done, np.sort(done)[self.evenly(iodepth)]) / 8
         rest = {key: getattr(log, key) for key in LOG_KEYS}
-        return Log({**rest, "complete_ns": early.astype(np.uint64)})
+        return Log({**rest, "complete_ns": early.astype(np.int64)})
 
 
 @pytest.mark.parametrize("evenly", [lambda depth: 4 * depth, lambda depth: 2 * depth**2 // 5])

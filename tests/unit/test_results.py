@@ -5,6 +5,9 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from ssdscope.errors import DeviceError, OutputError, UsageError
@@ -17,9 +20,10 @@ def log_of(count: int, *, first: int = 0, attribution: bool = False) -> Log:
     """A log with recognisable values."""
     numbers = np.arange(first, first + count)
     columns = {name: numbers.astype(kind) for name, kind in LOG_TYPES.items()}
-    columns["complete_ns"] = (numbers * 3).astype(np.uint64)
+    columns["op"] = np.array([0, 1, 2, 3, 5], np.uint8)[numbers % 5]
+    columns["complete_ns"] = numbers * 3
     if attribution:
-        columns |= {f"attr_{cause}_ns": numbers.astype(np.uint64) for cause in ATTRIBUTION_CAUSES}
+        columns |= {f"attr_{cause}_ns": numbers.copy() for cause in ATTRIBUTION_CAUSES}
     return Log(columns)
 
 
@@ -39,6 +43,68 @@ def test_a_log_survives_the_disk(tmp_path: Path, attribution: bool) -> None:
         assert (log.columns[name] == column).all()
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == {"seed": 1}
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_log_says_in_words_what_was_done_and_how_long_it_took(tmp_path: Path) -> None:
+    """What a data frame needs to be right without a look into the documentation."""
+    path = tmp_path / "a.parquet"
+    with LogWriter(path, attribution=True, flows=True) as writer:
+        for first in (0, 5):
+            log = log_of(5, first=first, attribution=True)
+            log.columns["flow"] = np.zeros(5, np.int32)
+            writer.append(log)
+        writer.finish({"seed": 1})
+    rows = pq.read_table(path)
+    words = ["read", "write", "flush", "discard", "write_zeroes"]
+    assert rows.column("op").to_pylist() == words * 2
+    assert pa.types.is_dictionary(rows.schema.field("op").type)
+    assert rows.column("latency_ns").to_pylist() == [2 * number for number in range(10)]
+    unsigned = [field.name for field in rows.schema if pa.types.is_unsigned_integer(field.type)]
+    assert unsigned == []
+    # The wrong way round: 1.8e19 where the columns are unsigned, and nobody says so.
+    differences = pc.subtract(rows.column("submit_ns"), rows.column("complete_ns"))
+    assert differences.to_pylist() == [-2 * number for number in range(10)]
+
+
+def test_the_words_of_a_log_are_those_that_occur(tmp_path: Path) -> None:
+    """A data frame lists every word of the dictionary as a category."""
+    path = tmp_path / "a.parquet"
+    log = log_of(10)
+    log.columns["op"] = np.full(10, 1, np.uint8)
+    with LogWriter(path, attribution=False) as writer:
+        writer.append(log)
+    column = pq.read_table(path).column("op")
+    assert [chunk.dictionary.to_pylist() for chunk in column.chunks] == [["write"]]
+
+
+def test_a_log_of_an_older_version_is_read(tmp_path: Path) -> None:
+    """Its numbers were unsigned, operations were numbers, and no column had the latency."""
+    path, whole = tmp_path / "old.parquet", log_of(1000, attribution=True)
+    old = {name: column.astype(np.uint64) for name, column in whole.columns.items()}
+    old |= {"op": whole.op, "error": whole.error, "flow": np.ones(1000, np.uint16)}
+    metadata = {b"ssdscope": b'{"seed": 7}'}
+    pq.write_table(pa.table(old).replace_schema_metadata(metadata), path)
+    log, record = read_log(path)
+    assert record == {"seed": 7}
+    for name, column in {**whole.columns, "flow": np.ones(1000, np.int32)}.items():
+        assert log.columns[name].dtype == column.dtype, name
+        assert (log.columns[name] == column).all()
+    assert (log.latency_ns == whole.latency_ns).all()
+
+
+def test_a_log_that_others_wrote_again_is_read(tmp_path: Path) -> None:
+    """A data frame may give words without a dictionary back."""
+    path, plain = tmp_path / "a.parquet", tmp_path / "plain.parquet"
+    with LogWriter(path, attribution=False) as writer:
+        writer.append(log_of(10))
+    rows = pq.read_table(path)
+    words = pa.array(rows.column("op").to_pylist(), pa.large_string())
+    pq.write_table(rows.set_column(1, "op", words), plain)
+    assert (read_log(plain)[0].op == log_of(10).op).all()
+    strange = pa.array(["peek"] * 10)
+    pq.write_table(rows.set_column(1, "op", strange), plain)
+    with pytest.raises(UsageError, match="not a log of requests: no request does 'peek'"):
+        read_log(plain)
 
 
 def test_what_was_written_is_readable_after_a_failure(tmp_path: Path) -> None:
@@ -100,7 +166,7 @@ def test_columns_and_selections() -> None:
     assert log.latency_ns.dtype == np.int64
     assert log.attribution_ns is not None
     assert tuple(log.attribution_ns) == ATTRIBUTION_CAUSES
-    assert len(log.select(log.op < 3)) == 3
+    assert len(log.select(log.op < 3)) == 6
     assert (Log.concatenate([log_of(3), log_of(4, first=3)]).index == np.arange(7)).all()
     assert len(Log.empty()) == 0
     with pytest.raises(ValueError, match="without the columns index, op"):

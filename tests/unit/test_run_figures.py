@@ -23,7 +23,7 @@ def stretch(latency_ns: np.ndarray, depth: int = 1) -> Stretch:
     columns = {name: np.zeros(latency_ns.size, kind) for name, kind in LOG_TYPES.items()}
     columns["op"] += 1
     columns["bytes"] += 4096
-    columns["complete_ns"] = latency_ns.astype(np.uint64)
+    columns["complete_ns"] = latency_ns.astype(np.int64)
     return Stretch.of(Log(columns), int(latency_ns.sum()), depth)
 
 

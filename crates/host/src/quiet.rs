@@ -7,10 +7,11 @@
 use crate::attributes::{Disk, Places};
 use crate::sys;
 use serde::Serialize;
+use ssdscope_io::timeline::MachineReading;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -206,40 +207,54 @@ impl Reading {
     }
 }
 
+/// What the watching thread has seen so far.
+#[derive(Debug, Default)]
+struct Stalls {
+    end: AtomicBool,
+    count: AtomicU64,
+    longest_ns: AtomicU64,
+    total_ns: AtomicU64,
+    /// The number of the watching thread among those of this process, as the kernel names it.
+    thread: OnceLock<String>,
+}
+
 /// Counts the stalls of the machine on a thread of its own.
 struct Watcher {
-    end: Arc<AtomicBool>,
-    thread: Option<JoinHandle<(u64, u64)>>,
+    stalls: Arc<Stalls>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
     fn start() -> Self {
-        let end = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&end);
+        let stalls = Arc::new(Stalls::default());
+        let told = Arc::clone(&stalls);
         // Where no thread can be had, stalls are not counted.
         let thread = std::thread::Builder::new().spawn(move || count_stalls(&told)).ok();
-        Self { end, thread }
+        Self { stalls, thread }
     }
 
-    fn count(&mut self) -> (u64, u64) {
-        self.end.store(true, Ordering::Relaxed);
-        let Some(thread) = self.thread.take() else { return (0, 0) };
-        thread.thread().unpark();
-        thread.join().unwrap_or((0, 0))
+    fn stop(&mut self) {
+        self.stalls.end.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join(); // what it has counted stands
+        }
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.count();
+        self.stop();
     }
 }
 
-fn count_stalls(end: &AtomicBool) -> (u64, u64) {
+fn count_stalls(stalls: &Stalls) {
     let own = Path::new("/proc/thread-self");
-    let (mut stalls, mut longest_ns) = (0, 0);
+    if let Some(name) = fs::read_link(own).ok().as_deref().and_then(Path::file_name) {
+        let _ = stalls.thread.set(name.to_string_lossy().into_owned());
+    }
     let mut waited_ns = waited_by(own);
-    while !end.load(Ordering::Relaxed) {
+    while !stalls.end.load(Ordering::Relaxed) {
         let began_ns = sys::monotonic_now().0;
         std::thread::park_timeout(WATCH);
         let late_ns = (sys::monotonic_now().0 - began_ns).saturating_sub(WATCH.as_nanos() as u64);
@@ -250,11 +265,11 @@ fn count_stalls(end: &AtomicBool) -> (u64, u64) {
         let stall_ns = late_ns.saturating_sub(now_ns - waited_ns);
         waited_ns = now_ns;
         if stall_ns >= STALL_NS {
-            stalls += 1;
-            longest_ns = longest_ns.max(stall_ns);
+            stalls.count.fetch_add(1, Ordering::Relaxed);
+            stalls.longest_ns.fetch_max(stall_ns, Ordering::Relaxed);
+            stalls.total_ns.fetch_add(stall_ns, Ordering::Relaxed);
         }
     }
-    (stalls, longest_ns)
 }
 
 /// Watches the machine from its start to [`Watch::end`].
@@ -275,18 +290,36 @@ impl Watch {
 
     /// Takes the first reading anew: what was until now does not count.
     pub fn restart(&mut self) {
-        self.watcher.count();
         self.watcher = Watcher::start();
         self.before = Reading::take(self.stat.as_deref());
+    }
+
+    /// What the machine did so far. It is less than [`Watch::end`] says, and cheaper.
+    #[must_use]
+    pub fn so_far(&self) -> MachineReading {
+        let mut waits = waits();
+        // The watching thread is none that measures.
+        waits.retain(|(name, _)| self.watcher.stalls.thread.get() != Some(name));
+        let cores = fs::read_to_string("/proc/stat").ok();
+        MachineReading {
+            waited_ns: waits.iter().map(|(_, waited_ns)| waited_ns).sum(),
+            steal_ns: cores.as_deref().and_then(CoreTime::parse).map_or(0, |each| each.steal_ns),
+            stalled_ns: self.watcher.stalls.total_ns.load(Ordering::Relaxed),
+        }
     }
 
     /// Takes the last reading.
     #[must_use]
     pub fn end(mut self) -> Quiet {
         // First, so that what the watching thread waited for a core is not counted.
-        let (stalls, longest_stall_ns) = self.watcher.count();
+        self.watcher.stop();
         let quiet = self.before.until(&Reading::take(self.stat.as_deref()));
-        Quiet { stalls, longest_stall_ns, ..quiet }
+        let stalls = &self.watcher.stalls;
+        Quiet {
+            stalls: stalls.count.load(Ordering::Relaxed),
+            longest_stall_ns: stalls.longest_ns.load(Ordering::Relaxed),
+            ..quiet
+        }
     }
 }
 
@@ -375,6 +408,8 @@ mod tests {
     fn a_watch_of_this_machine_ends() {
         let watch = Watch::start(None);
         std::thread::sleep(Duration::from_millis(5));
+        let (first, second) = (watch.so_far(), watch.so_far());
+        assert!(second.waited_ns >= first.waited_ns && second.steal_ns >= first.steal_ns);
         let quiet = watch.end();
         assert!(quiet.wall_ns >= 5_000_000 && quiet.disk.is_none());
         assert!(clock_overhead_ns() > 0.0);

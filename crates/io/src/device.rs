@@ -5,6 +5,7 @@ use crate::counters::Counters;
 use crate::moved::Moved;
 use crate::request::{Completion, Request};
 use crate::units::{Bytes, Nanos, Sectors};
+use crate::upkeep::Upkeep;
 use serde::Serialize;
 use std::any::Any;
 use std::ops::Range;
@@ -235,6 +236,12 @@ pub trait Device: Send {
     /// The drive's counters, where it has any. A drive that puts work off does now what has
     /// happened by now.
     fn counters(&mut self) -> Option<Counters> {
+        None
+    }
+
+    /// What the drive does beside serving requests, and how full it is, where it tells. Work that
+    /// is looked ahead at may count from its beginning on.
+    fn upkeep(&self) -> Option<Upkeep> {
         None
     }
 

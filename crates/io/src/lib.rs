@@ -12,7 +12,8 @@
 //! * [`workload`], [`generator`]: what a synthetic workload asks for, request by request;
 //! * [`driver`]: runs workloads, request lists and traces on any device;
 //! * [`recorder`], [`histogram`], [`interval`]: percentiles and the interval of the mean;
-//! * [`summary`], [`log`]: what comes out of a run;
+//! * [`summary`], [`log`], [`timeline`]: what comes out of a run; [`upkeep`]: what the drive does
+//!   meanwhile;
 //! * [`shown`]: paths in messages;
 //! * [`raid0`]: several devices striped into one; [`null`]: one that shows our own overhead.
 //!
@@ -40,8 +41,10 @@ pub mod request;
 pub mod rng;
 pub mod shown;
 pub mod summary;
+pub mod timeline;
 pub mod trace;
 pub mod units;
+pub mod upkeep;
 pub mod workload;
 
 pub use arrivals::Arrival;
@@ -62,4 +65,5 @@ pub use request::{Completion, Op, Outcome, Priority, Queue, Request};
 pub use summary::RunSummary;
 pub use trace::{TimedRequest, TraceError};
 pub use units::{Bytes, Lba, Nanos, SECTOR_BYTES, Sectors};
+pub use upkeep::Upkeep;
 pub use workload::Workload;

@@ -26,6 +26,7 @@ use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, Queues, Snapshot
 use crate::moved::Moved;
 use crate::request::{Completion, Op, Outcome, Request};
 use crate::units::{Lba, Nanos, Sectors};
+use crate::upkeep::Upkeep;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -358,6 +359,14 @@ impl Device for Raid0 {
         let members: Option<Vec<_>> =
             self.members.iter_mut().map(|member| member.device.counters()).collect();
         members.map(|members| counters::sum(&members))
+    }
+
+    fn upkeep(&self) -> Option<Upkeep> {
+        let mut members = self.members.iter().map(|member| member.device.upkeep());
+        members.try_fold(Upkeep::default(), |mut sum, each| {
+            sum += each?;
+            Some(sum)
+        })
     }
 
     fn foreign_bytes(&self) -> Option<Moved> {

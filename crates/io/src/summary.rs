@@ -5,6 +5,7 @@ use crate::counters::Counters;
 use crate::interval::IntervalMethod;
 use crate::recorder::{PercentileMethod, Recorder};
 use crate::request::Priority;
+use crate::timeline::TimelineSummary;
 use crate::workload::Workload;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -202,4 +203,7 @@ pub struct RunSummary {
     /// The flows of a run of several; absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<Vec<FlowSummary>>,
+    /// The rate over time, if that was asked for; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineSummary>,
 }

@@ -9,26 +9,32 @@ use ssdscope_io::trace::TraceColumns;
 use std::sync::OnceLock;
 use std::thread::{self, JoinHandle};
 
-/// A column per name, all of equal length.
+/// A column per name, all of equal length. Numbers are signed, so that a difference of two columns
+/// is right whichever is larger.
 pub fn log_dict<'py>(py: Python<'py>, log: LogChunk) -> PyResult<Bound<'py, PyDict>> {
     load_numpy(py);
     let columns = PyDict::new(py);
-    set(&columns, "index", log.index)?;
+    set(&columns, "index", signed(log.index))?;
     set(&columns, "op", log.op)?;
-    set(&columns, "offset_bytes", log.offset_bytes)?;
-    set(&columns, "bytes", log.bytes)?;
-    set(&columns, "submit_ns", log.submit_ns)?;
-    set(&columns, "complete_ns", log.complete_ns)?;
+    set(&columns, "offset_bytes", signed(log.offset_bytes))?;
+    set(&columns, "bytes", signed(log.bytes))?;
+    set(&columns, "submit_ns", signed(log.submit_ns))?;
+    set(&columns, "complete_ns", signed(log.complete_ns))?;
     set(&columns, "error", log.error)?;
     if let Some(flow) = log.flow {
-        set(&columns, "flow", flow)?;
+        set(&columns, "flow", flow.into_iter().map(i32::from).collect())?;
     }
     if let Some(parts) = log.attribution_ns {
         for (cause, part_ns) in Cause::ALL.into_iter().zip(*parts) {
-            set(&columns, &format!("attr_{}_ns", cause.name()), part_ns)?;
+            set(&columns, &format!("attr_{}_ns", cause.name()), signed(part_ns))?;
         }
     }
     Ok(columns)
+}
+
+/// The same numbers with a sign, in the same memory: none reaches 2^63.
+fn signed(values: Vec<u64>) -> Vec<i64> {
+    values.into_iter().map(u64::cast_signed).collect()
 }
 
 /// The requests of a trace.

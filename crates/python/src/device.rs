@@ -128,16 +128,20 @@ impl PyDevice {
         self.lender.as_ref().and_then(Lender::link)
     }
 
-    /// Run a workload to its end; its summary as JSON.
+    /// Run a workload to its end; its summary as JSON, with a timeline of windows of so many
+    /// nanoseconds if asked, of as long ones as fit if 0.
+    #[pyo3(signature = (workload_json, progress, chunk, timeline_ns=None))]
     fn run(
         &self,
         py: Python<'_>,
         workload_json: &str,
         progress: Option<Py<PyAny>>,
         chunk: Option<Py<PyAny>>,
+        timeline_ns: Option<u64>,
     ) -> PyResult<String> {
         let workload = Workload::from_json(workload_json).or_py()?;
-        let mut observer = PyObserver::new(progress, chunk).watching(self.watch(py)?);
+        let observer = PyObserver::new(progress, chunk).cut(timeline_ns);
+        let mut observer = observer.watching(self.watch(py)?);
         let summary =
             self.with(py, |device| driver::run_workload(device, &workload, &mut observer))?;
         let watch = observer.take_watch();
@@ -145,16 +149,19 @@ impl PyDevice {
         with_quiet(&json(&summary.or_py()?)?, watch)
     }
 
-    /// Run several workloads at the same time; the summary as JSON.
+    /// Run several workloads at the same time; the summary as JSON, as of `run`.
+    #[pyo3(signature = (flows_json, progress, chunk, timeline_ns=None))]
     fn run_flows(
         &self,
         py: Python<'_>,
         flows_json: &str,
         progress: Option<Py<PyAny>>,
         chunk: Option<Py<PyAny>>,
+        timeline_ns: Option<u64>,
     ) -> PyResult<String> {
         let flows = Flows::from_json(flows_json).or_py()?;
-        let mut observer = PyObserver::new(progress, chunk).watching(self.watch(py)?);
+        let observer = PyObserver::new(progress, chunk).cut(timeline_ns);
+        let mut observer = observer.watching(self.watch(py)?);
         let summary = self.with(py, |device| driver::run_flows(device, &flows, &mut observer))?;
         let watch = observer.take_watch();
         observer.into_result(py)?;
@@ -227,7 +234,9 @@ impl PyDevice {
         json(&read)
     }
 
-    /// Replay a trace; the summary as JSON.
+    /// Replay a trace; the summary as JSON, as of `run`.
+    #[expect(clippy::too_many_arguments, reason = "what Python hears crosses the border apart")]
+    #[pyo3(signature = (path, options_json, progress, chunk, timeline_ns=None))]
     fn replay(
         &self,
         py: Python<'_>,
@@ -235,9 +244,11 @@ impl PyDevice {
         options_json: &str,
         progress: Option<Py<PyAny>>,
         chunk: Option<Py<PyAny>>,
+        timeline_ns: Option<u64>,
     ) -> PyResult<String> {
         let options = Options::from_json(options_json)?;
-        let mut observer = PyObserver::new(progress, chunk).watching(self.watch(py)?);
+        let observer = PyObserver::new(progress, chunk).cut(timeline_ns);
+        let mut observer = observer.watching(self.watch(py)?);
         let summary = self.with(py, |device| replay(device, &path, &options, &mut observer))?;
         let watch = observer.take_watch();
         observer.into_result(py)?;

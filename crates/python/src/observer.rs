@@ -5,8 +5,10 @@ use crate::error::json;
 use crate::signals::Signals;
 use pyo3::prelude::*;
 use ssdscope_host::quiet::Watch;
+use ssdscope_io::Nanos;
 use ssdscope_io::driver::{Progress, RunObserver};
 use ssdscope_io::log::LogChunk;
+use ssdscope_io::timeline::{Interval, MachineReading};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -17,6 +19,7 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 pub struct PyObserver {
     progress: Option<Py<PyAny>>,
     chunk: Option<Py<PyAny>>,
+    timeline: Option<Interval>,
     next_progress: Instant,
     signals: Signals,
     /// Of the machine, where it matters to what is measured.
@@ -26,7 +29,15 @@ pub struct PyObserver {
 impl PyObserver {
     pub fn new(progress: Option<Py<PyAny>>, chunk: Option<Py<PyAny>>) -> Self {
         let next_progress = Instant::now() + PROGRESS_PERIOD;
-        Self { progress, chunk, next_progress, signals: Signals::new(), watch: None }
+        let (timeline, watch) = (None, None);
+        Self { progress, chunk, timeline, next_progress, signals: Signals::new(), watch }
+    }
+
+    /// The same, which wants the rate over time in windows of so many nanoseconds; of 0, in as
+    /// long ones as fit.
+    pub fn cut(self, timeline_ns: Option<u64>) -> Self {
+        let interval = |ns| if ns == 0 { Interval::Fitting } else { Interval::Every(Nanos(ns)) };
+        Self { timeline: timeline_ns.map(interval), ..self }
     }
 
     /// The same, which watches the machine meanwhile.
@@ -94,6 +105,14 @@ impl RunObserver for PyObserver {
 
     fn wants_log(&self) -> bool {
         self.chunk.is_some()
+    }
+
+    fn timeline(&self) -> Option<Interval> {
+        self.timeline
+    }
+
+    fn machine(&mut self) -> Option<MachineReading> {
+        self.watch.as_ref().map(Watch::so_far)
     }
 }
 

@@ -62,6 +62,11 @@ impl<T: Clone> SharedPerPlane<T> {
         Self(vec![Arc::new(value); planes as usize])
     }
 
+    /// All of them, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> {
+        self.0.iter().map(Arc::as_ref)
+    }
+
     /// Forgets all planes but one, which is the first from now on.
     pub fn keep_only(&mut self, plane: PlaneId) {
         self.0 = vec![Arc::clone(&self.0[plane.0 as usize])];

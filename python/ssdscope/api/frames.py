@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.errors import UsageError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pyarrow as pa
+
+    from ssdscope.targets import Log
 
 
 def frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pa.Table:
@@ -43,9 +44,21 @@ def frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pa.Tab
     return pa.table(columns)
 
 
-def frame_of_columns(columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
-    """Make a table of columns of equal length, as `frame` does of rows."""
-    return _pyarrow().table(dict(columns))
+def log_frame(log: Log) -> pa.Table:
+    """Make a table of a log, as `frame` does of rows."""
+    _pyarrow()
+    from ssdscope.results.log_table import schema, table_of
+
+    attributes, flows = log.attribution_ns is not None, log.flow is not None
+    return table_of([log], schema(attribution=attributes, flows=flows))
+
+
+def timeline_frame(document: Mapping[str, Any]) -> pa.Table:
+    """Make a table of a rate over time, as `frame` does of rows."""
+    _pyarrow()
+    from ssdscope.results.timeline import Timeline
+
+    return Timeline(document).table()
 
 
 def _pyarrow() -> Any:

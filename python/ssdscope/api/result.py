@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.api.frames import frame, frame_of_columns
+from ssdscope.api.frames import frame, log_frame, timeline_frame
 from ssdscope.errors import UsageError
 from ssdscope.results.remarks import doubts, remarks, trustworthy
 from ssdscope.targets.records import ATTRIBUTION_CAUSES, Log, RunResult
@@ -213,6 +213,8 @@ class Run:
     def log_frame(self) -> pa.Table:
         """Make a table of a row per request, with the columns of ``--log``.
 
+        ``op`` is a word, and ``latency_ns`` a column of its own.
+
         Returns
         -------
         pyarrow.Table
@@ -224,7 +226,24 @@ class Run:
         """
         if self.log is None:
             raise UsageError("this run kept no log", hint="run it with log=True")
-        return frame_of_columns(self.log.columns)
+        return log_frame(self.log)
+
+    def timeline_frame(self) -> pa.Table:
+        """Make a table of the rate over time: a row per window, flow and kind of request.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of ``--timeline-output FILE.csv``.
+
+        Raises
+        ------
+        UsageError
+            If it was not asked for (``timeline=True``), or pyarrow is not installed.
+        """
+        if "timeline" not in self.document:
+            raise UsageError("this run has no timeline", hint="run it with timeline=True")
+        return timeline_frame(self.document["timeline"])
 
     def __repr__(self) -> str:
         """Show rate, bandwidth, mean and 99th percentile of each direction."""

@@ -9,9 +9,11 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import TargetLike, seed_of, target_of
 from ssdscope.api.result import Run
-from ssdscope.errors import Interrupted, SsdscopeError
+from ssdscope.errors import Interrupted, SsdscopeError, UsageError
+from ssdscope.targets.device import FITTING
 from ssdscope.targets.records import Log, Progress, RunResult
 from ssdscope.targets.sources import require_file
+from ssdscope.units import parse_seconds
 from ssdscope.workloads.execution import bring_to_rest, perform, require_writable
 from ssdscope.workloads.flow_options import read_flows
 from ssdscope.workloads.options import workload_from_options
@@ -68,6 +70,7 @@ def run(
     verify: str | None = None,
     do_verify: bool = True,
     log: bool = False,
+    timeline: bool | str = False,
     seed: int | None = None,
     progress: OnProgress = None,
     **options: Unpack[WorkloadOptions],
@@ -91,6 +94,9 @@ def run(
         compares what it reads. The document then has a key ``verify``.
     log
         Keep every request in memory, as `Run.log`.
+    timeline
+        Give the rate over time, as `Run.timeline_frame` and in the document: True, or the length
+        of a window, ``"100ms"``.
     seed
         Of everything drawn; that of the target if absent.
     progress
@@ -125,6 +131,7 @@ def run(
     several = read_flows(flows, jobs, given, exit_all=exitall)
     plan = several or workload_from_options(given, seed=0)
     verification = None if verify is None else Verification(verify, do_verify)
+    interval_ns = _interval_ns(timeline)
     opened = target_of(target, seed)
     used_seed = seed_of(opened, seed)
     seeded = plan.seeded(used_seed)
@@ -133,7 +140,10 @@ def run(
     steady = bring_to_rest(opened, seeded) if until_steady else None
 
     def runner(chunk: Callable[[Log], None] | None) -> RunResult:
-        return perform(opened, seeded, progress=progress, chunk=chunk, verification=verification)
+        return perform(
+            opened, seeded, progress=progress, chunk=chunk, verification=verification,
+            timeline_ns=interval_ns,
+        )  # fmt: skip
 
     def made(result: RunResult, kept: Log | None) -> Run:
         return Run.of(opened, seeded.to_dict(), result, used_seed, log=kept, steady=steady)
@@ -163,6 +173,7 @@ def replay(
     offset: _Size = 0,
     size: _Size | None = None,
     log: bool = False,
+    timeline: bool | str = False,
     seed: int | None = None,
     progress: OnProgress = None,
 ) -> Run:
@@ -194,7 +205,7 @@ def replay(
         Spread requests of one instant evenly until the next.
     offset, size
         The region of the drive that stands for the whole, in bytes or as ``"1g"``.
-    log, seed, progress
+    log, timeline, seed, progress
         As of `run`.
 
     Returns
@@ -242,11 +253,14 @@ def replay(
         size=None if size is None else str(size),
     )
     require_file(path)
+    interval_ns = _interval_ns(timeline)
     opened = target_of(target, seed)
     used_seed = seed_of(opened, seed)
 
     def runner(chunk: Callable[[Log], None] | None) -> RunResult:
-        return opened.device.replay(path, plan, progress=progress, chunk=chunk)
+        return opened.device.replay(
+            path, plan, progress=progress, chunk=chunk, timeline_ns=interval_ns
+        )
 
     def made(result: RunResult, kept: Log | None) -> Run:
         return Run.of(opened, {"replay": path, **plan.to_dict()}, result, used_seed, log=kept)
@@ -277,6 +291,18 @@ def _finished(
     if result.interrupted:
         raise Interrupted(run)
     return run
+
+
+def _interval_ns(timeline: bool | str) -> int | None:
+    """Read the length of the windows of a timeline; None if none is wanted."""
+    if not timeline:
+        return None
+    if timeline is True:
+        return FITTING
+    interval_ns = parse_seconds(str(timeline))
+    if interval_ns <= 0:
+        raise UsageError("timeline: a window takes some time", hint='timeline="100ms", or True')
+    return interval_ns
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.cli.output import emit_json, error, note
 from ssdscope.cli.progress import run_progress
 from ssdscope.cli.run_plan import tell_run_plan
-from ssdscope.cli.running import Presentation, TargetOptions, execute, exit_code, run_kept, tell
+from ssdscope.cli.running import (
+    Presentation,
+    TargetOptions,
+    execute,
+    exit_code,
+    interval_of,
+    run_kept,
+    tell,
+)
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, UsageError
 
@@ -54,6 +62,11 @@ def run_job_file(
     if job.writes:
         require_writable(opened)
     if len(job.stages) > 1:
+        if show.over_time is not None and show.over_time.output is not None:
+            raise UsageError(
+                "--timeline-output: this job file has several stages",
+                hint="name one with --section; -o json has the timelines of all",
+            )
         return _several(session, job, opened, show, used_seed)
     plan = plan_of(job.stages[0], opened.device.info.capacity_bytes)
     return execute(
@@ -63,9 +76,10 @@ def run_job_file(
         used_seed,
         show,
         lambda on_progress, on_chunk: perform_stage(
-            opened, job, 0, progress=on_progress, chunk=on_chunk
+            opened, job, 0, progress=on_progress, chunk=on_chunk,
+            timeline_ns=interval_of(show.over_time),
         ),
-    )
+    )  # fmt: skip
 
 
 def _several(
@@ -111,7 +125,10 @@ def _stage(
     title = f"stage {number + 1}: {names}"
 
     def runner(on_progress: Any, on_chunk: Any) -> Any:
-        return perform_stage(target, job, number, progress=on_progress, chunk=on_chunk)
+        return perform_stage(
+            target, job, number, progress=on_progress, chunk=on_chunk,
+            timeline_ns=interval_of(show.over_time),
+        )  # fmt: skip
 
     with run_progress(show.progress, title) as progress:
         result, failure = run_kept(runner, progress, log)

@@ -219,6 +219,36 @@ Log: TypeAlias = Annotated[
     ),
     Output((".parquet",), _beside_log),
 ]
+Timeline: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--timeline",
+        help="Show the rate and percentiles over time, and what made the rate drop.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+TimelineInterval: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--timeline-interval",
+        metavar="TIME",
+        help="Length of its windows: 1 (second), 100ms.",
+        show_default="what gives 50 to 120 windows",
+        rich_help_panel=OUTPUT,
+    ),
+]
+TimelineOutput: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--timeline-output",
+        "-O",
+        metavar="FILE",
+        help="Write it here: a page (.html), a picture (.svg, .png, .pdf), or a table (.csv, "
+        ".parquet).",
+        rich_help_panel=OUTPUT,
+    ),
+    Output((".html", ".svg", ".png", ".pdf", ".csv", ".parquet")),
+]
 TraceFormat: TypeAlias = Annotated[
     str | None,
     typer.Option(

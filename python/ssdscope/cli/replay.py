@@ -8,7 +8,14 @@ import typer
 from ssdscope.cli import choices, options
 from ssdscope.cli.help import command
 from ssdscope.cli.outputs import guard
-from ssdscope.cli.running import Presentation, TargetOptions, execute, set_quiet_queue
+from ssdscope.cli.running import (
+    OverTime,
+    Presentation,
+    TargetOptions,
+    execute,
+    interval_of,
+    set_quiet_queue,
+)
 from ssdscope.cli.session import Session
 
 EXAMPLES = """
@@ -113,6 +120,9 @@ def replay(
     limit: options.Limit = None,
     spread_ties: options.SpreadTies = False,
     log: options.Log = None,
+    timeline: options.Timeline = False,
+    timeline_interval: options.TimelineInterval = None,
+    timeline_output: options.TimelineOutput = None,
     force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
@@ -155,6 +165,7 @@ def replay(
     )
     require_file(trace)
     guard(context, force=force)
+    over_time = OverTime.typed(context.params)
     used_seed = session.seed(seed)
     set_quiet_queue(context, target, asked=quiet_queue)
     opened = TargetOptions.typed(context.params).open(used_seed)
@@ -164,8 +175,8 @@ def replay(
         opened,
         workload,
         used_seed,
-        Presentation(f"replay {PurePath(trace).name}", output_format, progress, log),
+        Presentation(f"replay {PurePath(trace).name}", output_format, progress, log, over_time),
         lambda on_progress, on_chunk: opened.device.replay(
-            trace, plan, progress=on_progress, chunk=on_chunk
+            trace, plan, progress=on_progress, chunk=on_chunk, timeline_ns=interval_of(over_time)
         ),
     )

@@ -11,7 +11,14 @@ from ssdscope.cli.help import command
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.run_plan import tell_run_plan
-from ssdscope.cli.running import Presentation, TargetOptions, execute, set_quiet_queue
+from ssdscope.cli.running import (
+    OverTime,
+    Presentation,
+    TargetOptions,
+    execute,
+    interval_of,
+    set_quiet_queue,
+)
 from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
 
@@ -23,8 +30,8 @@ Random reads of 4 KiB, 32 in flight:
   ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
 Random writes in a full drive, until the mean is known within 5 %:
   ssdscope run sim:msr-4gb --rw randwrite --bs 8k --state random --until-ci 5% -o json
-A reader beside a writer:
-  ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
+A reader beside a writer, and how their rates change, as a page:
+  ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k" -O both.html
 A real file, only read, with a row per request:
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
 """
@@ -271,6 +278,9 @@ def run(
         bool, _flag(FLOWS, "--exitall", "End the run when the first workload ends.")
     ] = False,
     log: options.Log = None,
+    timeline: options.Timeline = False,
+    timeline_interval: options.TimelineInterval = None,
+    timeline_output: options.TimelineOutput = None,
     force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
@@ -311,12 +321,13 @@ def run(
 
     session: Session = context.obj
     guard(context, force=force)
+    over_time = OverTime.typed(context.params)
     whole = None if offset is None and size is None else (0, None)
     goal = TargetOptions.typed(context.params, whole)
     set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     if fio_job is not None:
         require_alone(_typed(context))
-        show = Presentation(fio_job, output_format, progress, log)
+        show = Presentation(fio_job, output_format, progress, log, over_time)
         told = (rated_writes, output_format) if dry_run else None
         return run_job_file(session, fio_job, section, goal, show, seed, told)
     if section is not None:
@@ -341,12 +352,13 @@ def run(
     if until_steady and steady is None:
         note("--until-steady: reads move no data, so the run is measured without settling")
     title = f"{len(several.flows)} flows" if several else f"{rw} {bs}"
-    show = Presentation(title, output_format, progress, log)
+    show = Presentation(title, output_format, progress, log, over_time)
 
     def runner(on_progress: Any, on_chunk: Any) -> Any:
         return perform(
-            opened, plan, progress=on_progress, chunk=on_chunk, verification=verification
-        )
+            opened, plan, progress=on_progress, chunk=on_chunk, verification=verification,
+            timeline_ns=interval_of(over_time),
+        )  # fmt: skip
 
     return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
 

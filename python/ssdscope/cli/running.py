@@ -150,6 +150,46 @@ class Presentation:
     output_format: str
     progress: str
     log: str | None
+    over_time: "OverTime | None" = None
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """That the rate over time is wanted: in what windows, and in what file.
+
+    Attributes
+    ----------
+    interval_ns
+        Length of a window; 0 lets the run choose.
+    output
+        Where it is written; None for the terminal and the JSON alone.
+    """
+
+    interval_ns: int
+    output: str | None
+
+    @classmethod
+    def typed(cls, params: Mapping[str, Any]) -> "OverTime | None":
+        """Take it from what was typed; each of the three options asks for it."""
+        from ssdscope.units import parse_seconds
+
+        text, output = params["timeline_interval"], params["timeline_output"]
+        if text is None:
+            return cls(0, output) if params["timeline"] or output is not None else None
+        try:
+            interval_ns = parse_seconds(text)
+        except UsageError as error:
+            raise UsageError(f"--timeline-interval: {error.message}", hint=error.hint) from error
+        if interval_ns <= 0:
+            raise UsageError(
+                "--timeline-interval: a window takes some time", hint="write 1 or 100ms"
+            )
+        return cls(interval_ns, output)
+
+
+def interval_of(over_time: OverTime | None) -> int | None:
+    """Give the windows that a device is asked for; None where it is asked for none."""
+    return None if over_time is None else over_time.interval_ns
 
 
 def execute(
@@ -187,6 +227,7 @@ def execute(
         record = run_record(target, workload, result, seed=seed, steady_state=rest)
         failure = _keep(log, record) or failure
         tell(show, record)
+        failure = _draw(show, record) or failure
     session.repeat(seed)
     for remark in remarks(record):
         note(remark)
@@ -201,6 +242,18 @@ def _keep(log: "LogWriter | None", record: dict[str, Any]) -> SsdscopeError | No
     if log is not None:
         try:
             log.finish(record)
+        except SsdscopeError as failure:
+            return failure
+    return None
+
+
+def _draw(show: Presentation, record: dict[str, Any]) -> SsdscopeError | None:
+    """Write the rate over time where that is asked for; if it fails the rest is told already."""
+    if show.over_time is not None and show.over_time.output is not None:
+        from ssdscope.report import over_time
+
+        try:
+            over_time.write(record, show.title, show.over_time.output)
         except SsdscopeError as failure:
             return failure
     return None

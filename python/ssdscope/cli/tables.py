@@ -29,6 +29,12 @@ def run_text(title: str, record: dict[str, Any]) -> str:
         parts.append(_counters(record["counters"]))
     if record.get("verify"):
         parts.append(_verified(record["verify"]))
+    if "timeline" in record:
+        from ssdscope.cli.timeline_text import timeline_text
+        from ssdscope.results.timeline import timeline_of
+
+        shown = timeline_of(record)
+        parts.append("no request was served over time" if shown is None else timeline_text(shown))
     return "\n".join(part for part in parts if part is not None)
 
 

@@ -4,6 +4,8 @@
     Colours by role, so that one figure serves a light page, a dark page and a file.
 `charts`
     The charts of a report.
+`timeline`
+    A run over time.
 `models`
     What a model has learnt: its tree, its dependences, a map of its predictions.
 `findings`

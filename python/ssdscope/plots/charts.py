@@ -212,35 +212,3 @@ def predicted(rows: Records, palette: Palette, *, predicted_label: str) -> "Figu
     axes.set_ylabel(predicted_label)
     style.legend(axes, palette)
     return figure
-
-
-def timeline(windows: Mapping[str, Any], palette: Palette) -> "Figure":
-    """Draw a trace's latency over time: median and 99th percentile per window and direction."""
-    figure, axes = style.new_figure(palette, (8.8, 2.7))
-    axes.set_yscale("log")
-    for name in ("read", "write"):
-        if name not in windows:
-            continue
-        rows = windows[name]
-        colour = getattr(palette, PATTERN_LOOK[f"rand{name}"][0])
-        for series, key, label, width, dash in (
-            (rows, "p50_ns", "median", 1.5, "-"),
-            (rows["tail"], "p99_ns", "p99", 0.9, (0, (3, 1))),
-        ):
-            if not any(series[key]):
-                continue  # too few requests in any window
-            axes.plot(
-                series["start_s"],
-                [np.nan if value is None else value for value in series[key]],
-                color=colour,
-                linewidth=width,
-                linestyle=dash,
-                marker="." if len(series["start_s"]) < 20 else None,
-                label=f"{name}s, {label}",
-            )
-    style.log_times(axes.yaxis)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    axes.set_xlabel("time in the trace (s)")
-    if axes.lines:  # a trace that was cut off early may have too few requests for any
-        style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4)
-    return figure

@@ -9,7 +9,9 @@
 `performance`
     What is measured for the page beyond the probes.
 `replay`
-    A trace replayed, and its latency over time.
+    A trace replayed, and its rate and latency over time.
+`over_time`
+    The rate over time of any run: its chart, and its page.
 `probing`
     Probes alone, within a plan.
 `identity`

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.findings import Detected, Exhibit, Findings
 from ssdscope.plots import PAGE, charts, inline_svg
-from ssdscope.report import words
+from ssdscope.report import over_time, words
 from ssdscope.report.parts import Chart, Document, Table, burst_of, measured
+from ssdscope.results.timeline import timeline_of
 from ssdscope.targets.traces import is_synthetic
 from ssdscope.workloads.steady import RANGE_MAX, WINDOW_ROUNDS
 
@@ -329,9 +331,10 @@ def _predicted_chart(
 
 
 def trace_chart(document: Document) -> Chart | None:
-    """Draw the trace's latency over time."""
+    """Draw the rate and the latency of a replayed trace over time."""
     trace = document["performance"]["trace"]
-    if trace is None or not trace.get("windows"):
+    shown = None if trace is None else timeline_of(trace)
+    if trace is None or shown is None:
         return None
     traced = (trace["trace"] or {}).get("latency_ns") or {}
     told = [
@@ -344,25 +347,15 @@ def trace_chart(document: Document) -> Chart | None:
         (name, count, *(words.time(latency[key]) for key in ("mean", "p50", "p99", "max")))
         for name, count, latency in told
     ]
-    return chart(
-        "trace",
-        f"Replay of {trace['name']}",
-        _about_trace(trace),
-        charts.timeline(trace["windows"], PAGE),
-        Table(("direction", "requests", "mean", "p50", "p99", "max"), rows),
-        wide=True,
-    )
+    drawn = over_time.chart(shown, "trace", f"Replay of {trace['name']}", _about_trace(trace))
+    return replace(drawn, table=Table(("direction", "requests", "mean", "p50", "p99", "max"), rows))
 
 
 def _about_trace(trace: Mapping[str, Any]) -> str:
     """Say what was replayed, and what was done to it so that it fits the drive."""
     told = trace["trace"]
-    width = trace["windows"]["width_s"]
     parts = [f"This trace is {told['remark']}."] if is_synthetic(told) else []
-    parts += [
-        f"{trace['requests']:,} requests at the trace's own times.",
-        f"Median of windows of {width:.3g} s or more, p99 of windows of 1,000 requests or more.",
-    ]
+    parts.append(f"{trace['requests']:,} requests at the trace's own times.")
     if trace["cut_off"]:
         parts.append("Cut off where its share of the time for this page was spent.")
     if told.get("packed_bytes"):

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Self
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.results import reasons
 from ssdscope.results.files import Together, destination
+from ssdscope.results.log_table import log_of, schema, table_of
 from ssdscope.results.marks import MADE_BY
-from ssdscope.targets import ATTRIBUTION_CAUSES, Log
-from ssdscope.targets.records import FLOW_TYPE, LOG_TYPES
+from ssdscope.targets import Log
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 ROW_GROUP_ROWS = 262_144
 _ENCODED = {
     "compression": "zstd",
-    "use_dictionary": False,
+    "use_dictionary": ["op"],
     "write_statistics": ["index", "offset_bytes", "submit_ns", "complete_ns"],
 }
-"""Dictionaries take twice as long, as most columns repeat nothing or change little from row to row.
+"""Dictionaries take twice as long, as most columns repeat nothing or change little from row to row;
+words have one already.
 Statistics are of the columns by which readers choose row groups."""
 _RECORD_BYTES = 256 * 2**10
 _ROW_GROUP_FOOTER_BYTES = 8 * 2**10
-_ATTRIBUTION_COLUMNS = tuple(f"attr_{cause}_ns" for cause in ATTRIBUTION_CAUSES)
 _RECORD_KEY = b"ssdscope"
 _MAKER_KEY = b"ssdscope.made_by"
 
@@ -69,7 +69,8 @@ class LogWriter:
         self._name = str(path)
         self.path = destination(path)
         self.summary_path = Path(path).with_suffix(".json")
-        self._schema = _schema(attribution, flows)
+        made_by = {_MAKER_KEY: MADE_BY.encode()}
+        self._schema = schema(attribution=attribution, flows=flows, metadata=made_by)
         self._pending: list[Log] = []
         self._pending_rows = 0
         self._row_groups = 0
@@ -151,15 +152,11 @@ class LogWriter:
                 self._finished = True
 
     def _flush(self) -> None:
-        import pyarrow as pa
-
         if not self._pending or self._broken:
             return
-        chunks, names = self._pending, self._schema.names
+        chunks = self._pending
         self._pending, self._pending_rows = [], 0
-        # The memory of the log becomes that of the table; nothing is copied.
-        arrays = [pa.chunked_array([log.columns[name] for log in chunks]) for name in names]
-        rows = pa.table(arrays, schema=self._schema)
+        rows = table_of(chunks, self._schema)
         # A row group that is cut short makes all before it unreadable, so stop in time.
         fitting = self._fitting(rows)
         if fitting:
@@ -202,8 +199,9 @@ class LogWriter:
 
 
 def _encoded(schema: "pa.Schema") -> dict[str, Any]:
-    """Give how columns are written: each value by its difference from the one before."""
-    return {**_ENCODED, "column_encoding": dict.fromkeys(schema.names, "DELTA_BINARY_PACKED")}
+    """Give how columns are written: each number by its difference from the one before."""
+    numbers = [name for name in schema.names if name not in _ENCODED["use_dictionary"]]
+    return {**_ENCODED, "column_encoding": dict.fromkeys(numbers, "DELTA_BINARY_PACKED")}
 
 
 def _encoded_bytes(rows: "pa.Table") -> int:
@@ -216,7 +214,7 @@ def _encoded_bytes(rows: "pa.Table") -> int:
 
 
 def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
-    """Read a log back.
+    """Read a log back, one that an older version wrote, too.
 
     Returns
     -------
@@ -228,7 +226,6 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
     UsageError
         If the file is no log of ours.
     """
-    import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -238,21 +235,8 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
     except (OSError, pa.ArrowInvalid) as error:
         raise UsageError(f"cannot read the log {path}: {error}") from error
     try:
-        log = Log({name: np.asarray(table.column(name)) for name in table.column_names})
+        log = log_of(table)
     except ValueError as error:
         raise UsageError(f"{path} is not a log of requests: {error}") from error
     text = metadata.get(_RECORD_KEY)
     return log, None if text is None else json.loads(text)
-
-
-def _schema(attribution: bool, flows: bool) -> "pa.Schema":
-    import pyarrow as pa
-
-    columns = [(name, pa.type_for_alias(kind)) for name, kind in LOG_TYPES.items()]
-    if flows:
-        columns.append(("flow", pa.type_for_alias(FLOW_TYPE)))
-    if attribution:
-        columns += [(name, pa.uint64()) for name in _ATTRIBUTION_COLUMNS]
-    # Nothing is ever missing: what is said of that for each value takes as long as the value.
-    fields = [pa.field(name, kind, nullable=False) for name, kind in columns]
-    return pa.schema(fields, metadata={_MAKER_KEY: MADE_BY.encode()})

@@ -63,6 +63,10 @@ def run_record(
         "workload": workload,
         **result.summary,
     }
+    if "timeline" in record:
+        from ssdscope.results.drops import with_drops
+
+        record["timeline"] = with_drops(record["timeline"])
     if steady_state is not None:
         return record | {"steady_state": steady_state}
     about = unsettled(target, record)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 READ_BACK_BYTES, READ_BACK_DEPTH = 256 << 10, 8
 """How data are read back: large requests, a few at a time, as it is not measured."""
 
+FITTING = 0
+"""Length of the windows of a rate over time: as long as it takes for some 50 to 120 of them."""
+
 ProgressCallback = Callable[[Progress], None]
 ChunkCallback = Callable[[Log], None]
 
@@ -72,6 +75,7 @@ class Device:
         *,
         progress: ProgressCallback | None = None,
         chunk: ChunkCallback | None = None,
+        timeline_ns: int | None = None,
     ) -> RunResult:
         """Run one workload to its end.
 
@@ -84,6 +88,9 @@ class Device:
         chunk
             Called with the log of every 65,536 requests or fewer, in the order of
             completion. Without it no log is kept at all.
+        timeline_ns
+            Also give the rate over time, in windows of so many nanoseconds (`FITTING`: of as
+            long ones as fit), as ``summary["timeline"]``.
 
         Returns
         -------
@@ -99,7 +106,7 @@ class Device:
         """
         with translated_errors():
             return RunResult.from_json(
-                self._native.run(plan.to_json(), _progress(progress), _chunk(chunk))
+                self._native.run(plan.to_json(), _progress(progress), _chunk(chunk), timeline_ns)
             )
 
     def run_flows(
@@ -108,6 +115,7 @@ class Device:
         *,
         progress: ProgressCallback | None = None,
         chunk: ChunkCallback | None = None,
+        timeline_ns: int | None = None,
     ) -> RunResult:
         """Run several workloads at the same time.
 
@@ -115,7 +123,7 @@ class Device:
         ----------
         plan
             The flows.
-        progress, chunk
+        progress, chunk, timeline_ns
             As in `run`; with several flows the log has a column ``flow``, the place of a
             request's flow in the plan.
 
@@ -132,9 +140,10 @@ class Device:
             If the drive fails or can make no progress.
         """
         with translated_errors():
-            return RunResult.from_json(
-                self._native.run_flows(plan.to_json(), _progress(progress), _chunk(chunk))
+            text = self._native.run_flows(
+                plan.to_json(), _progress(progress), _chunk(chunk), timeline_ns
             )
+            return RunResult.from_json(text)
 
     def run_logged(self, plan: Plan) -> tuple[RunResult, Log]:
         """Run one workload and keep the whole log in memory."""
@@ -280,6 +289,7 @@ class Device:
         *,
         progress: ProgressCallback | None = None,
         chunk: ChunkCallback | None = None,
+        timeline_ns: int | None = None,
     ) -> RunResult:
         """Replay a trace file.
 
@@ -289,7 +299,7 @@ class Device:
             The trace, plain or compressed.
         options
             How to read and pace it.
-        progress, chunk
+        progress, chunk, timeline_ns
             As in `run`.
 
         Returns
@@ -305,9 +315,10 @@ class Device:
             If the drive fails.
         """
         with translated_errors():
-            return RunResult.from_json(
-                self._native.replay(path, options.to_json(), _progress(progress), _chunk(chunk))
+            text = self._native.replay(
+                path, options.to_json(), _progress(progress), _chunk(chunk), timeline_ns
             )
+            return RunResult.from_json(text)
 
     def access(self) -> dict[str, Any] | None:
         """Say how requests reach a real drive: engine, direct I/O, holes; None otherwise."""

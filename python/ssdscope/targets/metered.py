@@ -227,6 +227,7 @@ class MeteredDevice(Device):
         *,
         progress: ProgressCallback | None = None,
         chunk: ChunkCallback | None = None,
+        timeline_ns: int | None = None,
     ) -> RunResult:
         """Run one workload; as `Device.run`.
 
@@ -240,7 +241,9 @@ class MeteredDevice(Device):
         result: RunResult | None = None
         try:
             told = self._watched(watch, progress)
-            result = super().run(booking, progress=told, chunk=chunk)
+            result = super().run(
+                booking, progress=told, chunk=chunk, timeline_ns=timeline_ns
+            )
         except DeviceError as error:
             result = error.partial
             raise

@@ -41,20 +41,20 @@ ATTRIBUTION_CAUSES = (
 """Where the time of a request can go, in the order of the columns of a log."""
 
 LOG_TYPES = {
-    "index": "uint64",
+    "index": "int64",
     "op": "uint8",
-    "offset_bytes": "uint64",
-    "bytes": "uint64",
-    "submit_ns": "uint64",
-    "complete_ns": "uint64",
+    "offset_bytes": "int64",
+    "bytes": "int64",
+    "submit_ns": "int64",
+    "complete_ns": "int64",
     "error": "int32",
 }
 """Columns that every log has. Rows are in the order of completion; ``index`` counts requests
-in the order they were issued."""
+in the order they were issued. Numbers are signed: so a difference of two is right."""
 
 LOG_COLUMNS = tuple(LOG_TYPES)
 
-FLOW_TYPE = "uint16"
+FLOW_TYPE = "int32"
 """Of the column ``flow``, which the log of a run of several flows has: the place of its flow."""
 
 
@@ -274,7 +274,7 @@ class Log:
 
     @property
     def index(self) -> Column:
-        """Number of each request in the order they were issued, uint64."""
+        """Number of each request in the order they were issued, int64."""
         return self.columns["index"]
 
     @property
@@ -284,22 +284,22 @@ class Log:
 
     @property
     def offset_bytes(self) -> Column:
-        """First byte of each request, uint64."""
+        """First byte of each request, int64."""
         return self.columns["offset_bytes"]
 
     @property
     def bytes(self) -> Column:
-        """Length of each request, uint64."""
+        """Length of each request, int64."""
         return self.columns["bytes"]
 
     @property
     def submit_ns(self) -> Column:
-        """When each request was submitted, uint64."""
+        """When each request was submitted, int64."""
         return self.columns["submit_ns"]
 
     @property
     def complete_ns(self) -> Column:
-        """When each request was served, uint64."""
+        """When each request was served, int64."""
         return self.columns["complete_ns"]
 
     @property
@@ -309,7 +309,7 @@ class Log:
 
     @property
     def flow(self) -> Column | None:
-        """Place of each request's flow in the plan, uint16; None where there is one at most."""
+        """Place of each request's flow in the plan, int32; None where there is one at most."""
         return self.columns.get("flow")
 
     @property
@@ -320,7 +320,7 @@ class Log:
     @cached_property
     def latency_ns(self) -> npt.NDArray[np.int64]:
         """Completion minus submission, int64."""
-        return (self.complete_ns - self.submit_ns).astype("int64")
+        return (self.complete_ns - self.submit_ns).astype("int64", copy=False)
 
     @cached_property
     def attribution_ns(self) -> dict[str, Column] | None:

@@ -6,7 +6,7 @@ What a driver finds wrong with a plan is said in the names that the plan was wri
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import UsageError
 from ssdscope.targets import grammar
@@ -96,6 +96,7 @@ def perform(
     *,
     progress: ProgressCallback | None = None,
     chunk: ChunkCallback | None = None,
+    timeline_ns: int | None = None,
     verification: Verification | None = None,
     where: Callable[[str], str] = on_command_line,
 ) -> RunResult:
@@ -105,7 +106,7 @@ def perform(
     ----------
     verification
         Compare what the drive holds with what was written, see `verified`.
-    progress, chunk
+    progress, chunk, timeline_ns
         As of `Device.run`.
     where
         How to call an option in a message.
@@ -121,7 +122,7 @@ def perform(
     require_apart(target, plan)
 
     def run() -> RunResult:
-        return _run(target, plan, progress, chunk, where)
+        return _run(target, plan, where, progress=progress, chunk=chunk, timeline_ns=timeline_ns)
 
     if verification is None:
         return run()
@@ -129,18 +130,14 @@ def perform(
 
 
 def _run(
-    target: Target,
-    plan: Workload | Flows,
-    progress: ProgressCallback | None,
-    chunk: ChunkCallback | None,
-    where: Callable[[str], str],
+    target: Target, plan: Workload | Flows, where: Callable[[str], str], **telling: Any
 ) -> RunResult:
     if isinstance(plan, Flows):
         try:
-            return target.device.run_flows(plan, progress=progress, chunk=chunk)
+            return target.device.run_flows(plan, **telling)
         except UsageError as error:
             raise in_flow_names(error) from error
     try:
-        return target.device.run(plan, progress=progress, chunk=chunk)
+        return target.device.run(plan, **telling)
     except UsageError as error:
         raise in_option_names(error, where) from error

@@ -9,6 +9,8 @@ _BATCH = "requests are sent one by one, as soon as there is room"
 _ZONES = "zones of a device are not walked"
 _SAMPLE = "it changes the rate on the way; --rate and rate_iops are constant"
 
+_LOGGED = "--log FILE.parquet keeps every request, --timeline shows the rate over time"
+_WINDOWS = "--timeline-interval is the length of a window"
 _AT_THE_END = "everything is compared at the end of the run"
 VERIFY_REFUSED = {
     "verify_backlog": _AT_THE_END,
@@ -146,15 +148,15 @@ IGNORED = {
     "slat_percentiles": "percentiles are always given",
     "percentile_list": "percentiles are always the same",
     "disk_util": "what others do on the drive is looked for by other means",
-    "write_lat_log": "--log FILE.parquet keeps every request",
-    "write_bw_log": "--log FILE.parquet keeps every request",
-    "write_iops_log": "--log FILE.parquet keeps every request",
-    "log_avg_msec": "--log FILE.parquet keeps every request",
-    "log_offset": "--log FILE.parquet keeps every request",
-    "bwavgtime": "rates are of the whole run",
-    "iopsavgtime": "rates are of the whole run",
+    "write_lat_log": _LOGGED,
+    "write_bw_log": _LOGGED,
+    "write_iops_log": _LOGGED,
+    "log_avg_msec": _LOGGED,
+    "log_offset": _LOGGED,
+    "bwavgtime": _WINDOWS,
+    "iopsavgtime": _WINDOWS,
     **VERIFY_IGNORED,
-    "per_job_logs": "--log FILE.parquet keeps every request",
+    "per_job_logs": _LOGGED,
     "continue_on_error": "a request that fails ends nothing; a hundred in a row do",
     "registerfiles": "so it is wherever the kernel allows it",
     "fixedbufs": "so it is wherever the kernel allows it",

@@ -164,7 +164,7 @@ def _minutes(log: Log, scenario: Scenario) -> Minutes:
     windows = Windows(scenario.rows.arrival_ns, scenario.interval_ns)
     whole = windows.covered >= WHOLE
     start = int(log.submit_ns[0]) - int(scenario.rows.arrival_ns[0])
-    ended = (log.complete_ns.astype(np.int64) - start) // scenario.interval_ns
+    ended = (log.complete_ns - start) // scenario.interval_ns
     # What is served after the trace's end belongs to none of its minutes.
     timely = served & (ended < windows.count)
     targets = {
@@ -176,7 +176,7 @@ def _minutes(log: Log, scenario: Scenario) -> Minutes:
     before = windows.mean(latency[timely], ended[timely])
     table = scenario.table | {"previous_latency_ns": np.append(np.nan, before[:-1])}
     table["q_dep"] = table["iops"] * table["previous_latency_ns"] / 1e9
-    late = windows.sum(log.complete_ns.astype(np.int64) - start > _ends(windows) + SECOND_NS)
+    late = windows.sum(log.complete_ns - start > _ends(windows) + SECOND_NS)
     return Minutes(
         {name: column[whole] for name, column in table.items()},
         {name: column[whole] for name, column in targets.items()},

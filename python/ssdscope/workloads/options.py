@@ -91,13 +91,19 @@ ALIASES = {
 _ALWAYS = "leave it out: it is always so"
 _STEADY = "--until-steady waits for a steady rate, by a rule of its own"
 _SIZES = "--bssplit 4k/50:64k/50 draws sizes by their shares"
-_LOG = "--log FILE.parquet keeps every request, with its latency"
+_LOG = "--log FILE.parquet keeps every request; --timeline shows the rate over time"
+_WINDOWS = "--timeline-interval 1 shows the rate and the percentiles of every second"
 ELSEWHERE = {
     "allow_file_create": "make the file first, as with dd if=/dev/urandom",
     "allow_mounted_write": "a mounted device is never written to",
     "ba": "random offsets are multiples of --bs; --offset shifts all of them",
     "blockalign": "random offsets are multiples of --bs; --offset shifts all of them",
     "bandwidth_log": _LOG,
+    "bwavgtime": _WINDOWS,
+    "iopsavgtime": _WINDOWS,
+    "log_avg_msec": _WINDOWS,
+    "log_hist_msec": _WINDOWS,
+    "write_hist_log": _WINDOWS,
     "bsrange": _SIZES,
     "buffered": "leave it out: requests never go through the page cache",
     "eta": "--progress shows how far the run is",

@@ -43,6 +43,7 @@ def perform_stage(
     *,
     progress: ProgressCallback | None,
     chunk: ChunkCallback | None,
+    timeline_ns: int | None = None,
 ) -> RunResult:
     """Run one stage after its rest.
 
@@ -56,7 +57,10 @@ def perform_stage(
     if chunk is not None and flows_of(job) > 1:
         keep = _numbered(chunk, before)
     plan = plan_of(stage, target.device.info.capacity_bytes)
-    return perform(target, plan, progress=progress, chunk=keep, verification=stage.verification)
+    return perform(
+        target, plan, progress=progress, chunk=keep, timeline_ns=timeline_ns,
+        verification=stage.verification,
+    )  # fmt: skip
 
 
 def _numbered(chunk: ChunkCallback, before: int) -> ChunkCallback:

@@ -43,6 +43,7 @@ pub use replay::{ReplayMode, ReplayOptions, replay};
 pub use synthetic::run_workload;
 
 use crate::log::LogChunk;
+use crate::timeline::{Interval, MachineReading};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -104,6 +105,16 @@ pub trait RunObserver {
     /// Whether a log is wanted at all; asked once, at the start.
     fn wants_log(&self) -> bool {
         false
+    }
+
+    /// Into what windows the run is cut, if its rate over time is wanted; asked once, at the start.
+    fn timeline(&self) -> Option<Interval> {
+        None
+    }
+
+    /// Reads what the machine did, on a wall clock, whenever a window of the timeline begins.
+    fn machine(&mut self) -> Option<MachineReading> {
+        None
     }
 }
 

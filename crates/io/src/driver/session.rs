@@ -6,6 +6,7 @@
 //! measured.
 
 mod flows;
+mod recording;
 mod report;
 
 pub use flows::FlowOfRun;
@@ -15,10 +16,11 @@ use super::tally::Tally;
 use super::{Failure, RunError, RunObserver};
 use crate::counters::Counters;
 use crate::device::{ClockKind, Device};
-use crate::log::{CHUNK_ROWS, LogChunk, LogRow};
+use crate::log::LogChunk;
 use crate::recorder::Recorder;
 use crate::request::{Completion, Op, Outcome, Queue, Request};
 use crate::summary::{LatencyFrom, StopReason};
+use crate::timeline::Timeline;
 use crate::units::{Bytes, Lba, Nanos, Sectors};
 use std::ops::Range;
 
@@ -108,6 +110,9 @@ pub struct Session<'a> {
     /// In a run of several flows; empty otherwise.
     flows: Vec<FlowOfRun>,
     log: Option<LogChunk>,
+    timeline: Option<Box<Timeline>>,
+    /// Whether there is a log or a timeline: whether single requests are recorded.
+    records: bool,
     counters_before: Option<Counters>,
     lateness: Option<Recorder>,
     failures_in_a_row: u64,
@@ -138,6 +143,9 @@ impl<'a> Session<'a> {
         let now = device.now();
         let timed_by_wall =
             info.clock == ClockKind::Wall && goals.latency_from == LatencyFrom::Arrival;
+        let log = observer.wants_log().then(|| LogChunk::new(info.attribution));
+        let timeline = observer.timeline();
+        let timeline = timeline.map(|each| Timeline::new(each, info.clock, info.attribution));
         Ok(Self {
             clock: info.clock,
             now,
@@ -148,7 +156,9 @@ impl<'a> Session<'a> {
             deadline: Nanos::MAX,
             tally: Tally::new(info.attribution),
             flows: Vec::new(),
-            log: observer.wants_log().then(|| LogChunk::new(info.attribution)),
+            records: log.is_some() || timeline.is_some(),
+            log,
+            timeline: timeline.map(Box::new),
             counters_before: None,
             lateness: timed_by_wall.then(Recorder::default),
             failures_in_a_row: 0,
@@ -259,6 +269,7 @@ impl<'a> Session<'a> {
         self.counters_before = self.device.counters();
         let start = self.now.max(due);
         self.deadline = Nanos(start.0.saturating_add(self.goals.runtime.0));
+        self.begin_timeline(due);
     }
 
     /// Lets time pass until completions come, which are put into the empty `batch` and
@@ -353,8 +364,8 @@ impl<'a> Session<'a> {
         if flight.measured && !self.flows.is_empty() {
             self.count_in_flow(&flight, since, completion);
         }
-        if flight.measured && self.log.is_some() {
-            self.log_row(&flight, since, completion);
+        if flight.measured && self.records {
+            self.record(&flight, since, completion);
         }
         Some(completion.id as u32)
     }
@@ -373,25 +384,6 @@ impl<'a> Session<'a> {
         if self.goals.gives_up && self.failures_in_a_row > MOST_FAILURES_IN_A_ROW {
             let in_a_row = self.failures_in_a_row;
             self.break_off(Failure::TooManyFailures { in_a_row, errno });
-        }
-    }
-
-    #[inline(never)]
-    fn log_row(&mut self, flight: &Flight, since: Nanos, completion: &Completion) {
-        let Some(log) = &mut self.log else { return };
-        log.push(&LogRow {
-            index: flight.index,
-            flow: flight.flow,
-            op: flight.op,
-            offset_bytes: flight.lba.byte_offset().0,
-            bytes: flight.sectors.bytes().0,
-            submit_ns: since.0,
-            complete_ns: completion.completed.0,
-            outcome: completion.outcome,
-            attribution: &completion.attribution,
-        });
-        if log.len() >= CHUNK_ROWS {
-            self.hand_out_log();
         }
     }
 }

@@ -107,6 +107,11 @@ impl Tally {
         self.sections[op as usize].latency.count()
     }
 
+    /// The last completion that counts; zero before any.
+    pub const fn ended(&self) -> Nanos {
+        self.ended
+    }
+
     /// First submission to last completion.
     pub fn elapsed(&self) -> Nanos {
         self.ended.saturating_sub(self.started)

@@ -21,7 +21,7 @@ use noise::Noise;
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
     Attribution, Cache, Cause, Completion, Counters, Device, DeviceError, DeviceInfo, Moved, Nanos,
-    Op, Outcome, Queues, Request, Snapshot,
+    Op, Outcome, Queues, Request, Snapshot, Upkeep,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -282,6 +282,10 @@ impl Device for Disturbed {
 
     fn counters(&mut self) -> Option<Counters> {
         self.inner.counters()
+    }
+
+    fn upkeep(&self) -> Option<Upkeep> {
+        self.inner.upkeep()
     }
 
     fn foreign_bytes(&self) -> Option<Moved> {

@@ -102,6 +102,11 @@ impl Buffer {
         missing
     }
 
+    /// How many requests wait for room.
+    pub fn waiting(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
     /// Adds what it counted to a drive's counters.
     pub const fn count(&self, counters: &mut Counters) {
         counters.buffer_coalesced_bytes = self.store.coalesced_sectors() * 512;

@@ -4,8 +4,8 @@ use super::{Drive, Scheme};
 use crate::error::SimError;
 use crate::ftl::Translation;
 use crate::prepare::{self, RunIn};
-use ssdscope_io::Counters;
 use ssdscope_io::counters::Merges;
+use ssdscope_io::{Counters, Upkeep};
 use std::sync::Arc;
 
 /// What the drive itself counts; the flash array counts its pages.
@@ -54,6 +54,21 @@ impl<S: Scheme> Drive<S> {
             cache.count(&mut counters);
         }
         counters
+    }
+
+    /// What it does beside serving requests, and how full it is.
+    pub(super) fn at_work(&self) -> Upkeep {
+        let (pslc_parts_full, pslc_parts) = self.ftl.region_parts();
+        Upkeep {
+            gc_pages_moved: self.tally.gc_pages_moved,
+            pslc_pages_folded: self.tally.pslc_pages_folded,
+            wear_pages_moved: self.tally.wear_pages_moved,
+            merges: self.tally.merges.partial + self.tally.merges.full,
+            map_loads: self.tally.map_loads,
+            waiting_for_buffer: self.buffer.as_ref().map_or(0, |buffer| buffer.waiting()),
+            pslc_parts_full,
+            pslc_parts,
+        }
     }
 
     /// Ends the preparation of a steady state in time. What it does is not counted, and the

@@ -65,7 +65,7 @@ use reading::Cached;
 use scheme::Scheme;
 use ssdscope_io::{
     Cache, CacheInfo, Caches, ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo,
-    DeviceKind, Nanos, Queues, Request, Sectors, Snapshot, device::check_request,
+    DeviceKind, Nanos, Queues, Request, Sectors, Snapshot, Upkeep, device::check_request,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -306,6 +306,10 @@ impl<S: Scheme> Device for Drive<S> {
         // What was looked ahead at has happened in part by now.
         S::interfere(self);
         Some(self.counted().since(&self.before))
+    }
+
+    fn upkeep(&self) -> Option<Upkeep> {
+        Some(self.at_work())
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

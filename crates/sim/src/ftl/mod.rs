@@ -349,6 +349,10 @@ impl Translation for Ftl {
         self.is_in_region(page)
     }
 
+    fn region_parts(&self) -> (u64, u64) {
+        self.full_parts()
+    }
+
     fn discard(&mut self, page: Lpn) -> bool {
         let Some(old) = self.map.lookup(page) else { return false };
         self.invalidate(old);

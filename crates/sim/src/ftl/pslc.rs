@@ -125,6 +125,15 @@ impl Ftl {
                 || self.to_borrow(plane).is_some())
     }
 
+    /// How many planes have no room in the region, and how many planes have a part of it.
+    pub(super) fn full_parts(&self) -> (u64, u64) {
+        if !self.region.exists() {
+            return (0, 0);
+        }
+        let full = self.planes.iter().filter(|plane| !self.region_has_room(plane)).count();
+        (full as u64, self.planes.iter().len() as u64)
+    }
+
     /// Which of the free blocks of a plane, by its place among them, the region may borrow:
     /// none if that left fewer than collection wants.
     fn to_borrow(&self, plane: &Plane) -> Option<usize> {

@@ -55,6 +55,12 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
         false
     }
 
+    /// Of the parts that a region with one bit per cell has, how many take no page of the host,
+    /// and how many there are.
+    fn region_parts(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
     /// Whether a page is in a block that is being collected.
     #[inline]
     fn is_being_collected(&self, _page: Ppn) -> bool {

@@ -9,7 +9,7 @@ use super::server::{Chain, PageOp, Served, Server};
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
     Attribution, Caches, Cause, ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo,
-    DeviceKind, Nanos, Op, Outcome, Request, Snapshot,
+    DeviceKind, Nanos, Op, Outcome, Request, Snapshot, Upkeep,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -355,6 +355,15 @@ impl Device for MsrDrive {
         counters.host_bytes_read = self.bytes_read;
         counters.host_bytes_written = self.bytes_written;
         Some(counters)
+    }
+
+    fn upkeep(&self) -> Option<Upkeep> {
+        let work = self.servers.iter().map(|server| server.element.work);
+        Some(work.fold(Upkeep::default(), |sum, work| Upkeep {
+            gc_pages_moved: sum.gc_pages_moved + work.pages_moved,
+            wear_pages_moved: sum.wear_pages_moved + work.pages_migrated,
+            ..sum
+        }))
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

@@ -126,7 +126,7 @@ class Trials:
         )
         taken_ns = int(log.complete_ns.max() - log.submit_ns.min()) if len(log) else 0
         latency = np.empty(len(asked))
-        latency[log.index.astype(np.int64)] = log.latency_ns
+        latency[log.index] = log.latency_ns
         counts = asked.arrival_ns >= WARM_UP * duration_ns
         return Tried(
             tuple(_seen(latency[counts & (shared.owner == n)]) for n in range(len(loads))),

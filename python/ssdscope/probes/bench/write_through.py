@@ -60,7 +60,7 @@ class Writer:
         """Write, and give the latencies in the order of the requests, float, shape (n,)."""
         log = self._log(offsets, lengths, iodepth)
         latency = np.empty(len(log))
-        latency[log.index.astype(np.int64)] = log.latency_ns
+        latency[log.index] = log.latency_ns
         return latency
 
     def renew(self) -> None:

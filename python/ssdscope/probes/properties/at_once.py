@@ -164,7 +164,7 @@ class Together:
             pauses_ns=pauses.ravel(),
         )
         latency = np.empty(places.size)
-        latency[log.index.astype(np.int64)] = log.latency_ns
+        latency[log.index] = log.latency_ns
         if np.median(latency) <= 0:
             raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
         return np.maximum(latency, 1.0).reshape(places.shape)

@@ -237,7 +237,7 @@ class _Reads:
     def _rate(self, places: NDArray[np.uint64], depth: int, counts: tuple[int, int, int]) -> float:
         settling, counted, _ = counts
         log = self._peaceful(places[: sum(counts)], depth)
-        done = np.sort(log.complete_ns.astype(np.int64))
+        done = np.sort(log.complete_ns)
         span_ns = int(done[settling + counted] - done[settling])
         if span_ns <= 0:
             raise Stopped(Reason.EFFECT_BELOW_NOISE, "answers come faster than the clock can tell")

@@ -189,7 +189,7 @@ class _Pen:
         self._next += count * step
         log = self._bench.issue(self._op, at.astype(np.uint64), length)
         times = np.empty(count)
-        times[log.index.astype(np.int64)] = log.latency_ns
+        times[log.index] = log.latency_ns
         rows = count // size
         means = np.round(times[: rows * size].reshape(rows, size).mean(axis=1))
         return Series.of(

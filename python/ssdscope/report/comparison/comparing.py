@@ -222,4 +222,5 @@ def render(told: Comparison) -> str:
         twins=sides.twins(entries) if reports else None,
         percentiles=sides.percentiles(entries) if runs else None,
         settings=sides.settings(entries) if runs else None,
+        timelines=figures.timelines(entries) if runs else [],
     )

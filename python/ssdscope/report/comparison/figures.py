@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ssdscope.plots import PAGE, comparisons
-from ssdscope.report import words
+from ssdscope.report import over_time, words
 from ssdscope.report.comparison.inputs import Entry
 from ssdscope.report.comparison.speeds import Group
 from ssdscope.report.figures import chart
 from ssdscope.report.parts import Chart, Table
+from ssdscope.results.timeline import timeline_of
 
 MOST_CHARTS = 12
 
@@ -28,6 +29,16 @@ def ranking(group: Group, number: int) -> Chart:
         comparisons.relative(rows, PAGE),
         wide=True,
     )
+
+
+def timelines(entries: Sequence[Entry]) -> list[Chart]:
+    """Draw the rate over time of each run that has one (``run --timeline``)."""
+    shown = ((each.name, timeline_of(each.document)) for each in entries)
+    return [
+        over_time.chart(timeline, f"timeline-{number}", name)
+        for number, (name, timeline) in enumerate(shown)
+        if timeline is not None
+    ]
 
 
 def curves(entries: Sequence[Entry]) -> list[Chart]:

@@ -178,7 +178,7 @@ def _run(device: Device, op: int, offsets: Any, size: Any, depth: int) -> NDArra
     lengths = np.broadcast_to(np.asarray(size, np.uint64), starts.shape)
     log = device.run_list(np.full(starts.size, op, np.uint8), starts, lengths, iodepth=depth)
     latency = np.empty(starts.size)
-    latency[log.index.astype(np.int64)] = log.latency_ns
+    latency[log.index] = log.latency_ns
     return latency
 
 

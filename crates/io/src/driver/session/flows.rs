@@ -62,11 +62,20 @@ impl Session<'_> {
         if self.clock == ClockKind::Wall && self.flows.iter().any(arrives) {
             self.lateness = Some(Recorder::default());
         }
-        if self.flows.len() > 1
-            && let Some(log) = &mut self.log
-        {
+        if self.flows.len() < 2 {
+            return;
+        }
+        if let Some(log) = &mut self.log {
             log.flow = Some(Vec::new());
         }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.tell_flows();
+        }
+    }
+
+    /// What the flows are called; nothing where there are none.
+    pub(super) fn flow_names(&self) -> impl Iterator<Item = &str> {
+        self.flows.iter().map(|flow| flow.name.as_str())
     }
 
     /// A job of a flow makes no more requests; the last such reason is the flow's.

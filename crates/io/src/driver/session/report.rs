@@ -127,6 +127,7 @@ impl Session<'_> {
             lateness_ns,
             workload: None,
             flows: self.summarize_flows(stopped_by),
+            timeline: self.sum_up_timeline(),
         }
     }
 }
