@@ -76,6 +76,7 @@ def by_percentile(series: Records, palette: Palette) -> "Figure":
             color=getattr(palette, PATTERN_LOOK[each["rw"]][0]),
             linewidth=1.7,
             linestyle=("-", (0, (4, 1.4)))[index % 2],
+            marker="." if len(latency) < 20 else None,
             label=each["name"],
         )
     axes.set_xlim(1, 1e-4)
