@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ssdscope.errors import UsageError, nearest
 from ssdscope.plots import style
 from ssdscope.plots.style import Palette
+from ssdscope.sweep.summary import Combination, chosen_metrics, varied_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +29,42 @@ class Line:
     mean: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a picture of a sweep shows: a metric against something that was varied."""
+
+    metric: str
+    x: str
+
+    @classmethod
+    def of(cls, combinations: Sequence[Combination], metric: str | None, x: str | None) -> "Wanted":
+        """Choose what is drawn, the first metric against what was varied first if not said.
+
+        Raises
+        ------
+        UsageError
+            If there is no such metric or nothing so named was varied, or there is nothing to draw.
+        """
+        metrics = chosen_metrics(combinations, [metric] if metric else ())
+        names = varied_names(combinations)
+        if not metrics or not names:
+            raise UsageError("nothing was varied, or no run succeeded: there is nothing to draw")
+        if x is not None and x not in names:
+            raise UsageError(f"--x: {x!r} was not varied", hint=nearest(x, names))
+        return cls(metrics[0], x or names[0])
+
+
+def picture(combinations: Sequence[Combination], wanted: Wanted, palette: Palette) -> "Figure":
+    """Draw a metric of a sweep, a line per combination of what else was varied."""
+    names = varied_names(combinations)
+    rows = [
+        each.to_json([wanted.metric]) | {"varied": {name: each.varied.get(name) for name in names}}
+        for each in combinations
+    ]
+    lines = lines_of(rows, wanted.metric, wanted.x)
+    return against(lines, wanted.x, wanted.metric, palette)
 
 
 def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -> "Figure":
