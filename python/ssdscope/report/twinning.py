@@ -11,7 +11,7 @@ from ssdscope.report import words
 from ssdscope.report.document import Report
 from ssdscope.report.parts import Table
 from ssdscope.results.marks import MADE_BY
-from ssdscope.targets.names import printable
+from ssdscope.shown import shown_name
 from ssdscope.workloads import Workload
 
 SIZES_BYTES = (4096, 65_536)
@@ -98,7 +98,7 @@ def twin_of(report: Report) -> ReportedTwin:
     """
     made = report.require_twin()
     _checked(report, made, {})
-    head = printable(f"# {MADE_BY}: the twin of {' '.join(report.uri.split())}\n")
+    head = f"# {MADE_BY}: the twin of {shown_name(' '.join(report.uri.split()))}\n"
     return ReportedTwin(report, head + made)
 
 
