@@ -77,7 +77,7 @@ def by_percentile(series: Records, palette: Palette) -> "Figure":
             linewidth=1.7,
             linestyle=("-", (0, (4, 1.4)))[index % 2],
             marker="." if len(latency) < 20 else None,
-            label=each["name"],
+            label=style.text(each["name"]),
         )
     axes.set_xlim(1, 1e-4)
     axes.set_xticks([10.0**-power for power in range(5)], ["0", "p90", "p99", "p99.9", "p99.99"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.plots.pointing import set_unit
+from ssdscope.shown import shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,10 +135,13 @@ def blank_figure(palette: Palette, size_inches: tuple[float, float]) -> "Figure"
 def titled(figure: "Figure", title: str, palette: Palette) -> "Figure":
     """Make a figure stand alone: on a ground of its own, its title at the top left."""
     figure.patch.set_alpha(1)
-    figure.suptitle(
-        title.replace("$", r"\$"), x=0.02, ha="left", color=palette.ink, fontsize=9.6, wrap=True
-    )
+    figure.suptitle(text(title), x=0.02, ha="left", color=palette.ink, fontsize=9.6, wrap=True)
     return figure
+
+
+def text(name: str) -> str:
+    """Write a name from outside: nothing of it is a formula, and all of it can be drawn."""
+    return shown_name(name).replace("$", r"\$")
 
 
 def dress(axes: "Axes", palette: Palette) -> None:

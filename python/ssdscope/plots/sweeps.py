@@ -79,13 +79,15 @@ def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -
             [_width(high - mean) for mean, high in zip(line.mean, line.high, strict=True)],
         ]
         axes.errorbar(
-            xs, line.mean, yerr=errors, label=line.label, capsize=2.5, linewidth=1.5,
+            xs, line.mean, yerr=errors, label=style.text(line.label), capsize=2.5, linewidth=1.5,
             markersize=4.5, marker=MARKERS[number % len(MARKERS)], color=palette.series(number),
         )  # fmt: skip
     _label(axes, lines, names, numeric=numeric)
-    axes.set_xlabel(x_name)
-    axes.set_ylabel(y_name)
+    axes.set_xlabel(style.text(x_name))
+    axes.set_ylabel(style.text(y_name))
     axes.set_ylim(bottom=0)
+    label = style.time_label if "_ns" in y_name else style.count_label
+    axes.yaxis.set_major_formatter(lambda value, _: label(value) if value else "0")
     if 1 < len(lines) <= NAMED:
         style.legend(axes, palette)
     return figure
@@ -93,7 +95,7 @@ def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -
 
 def _label(axes: "Axes", lines: Sequence[Line], names: Sequence[str], *, numeric: bool) -> None:
     if not numeric:
-        axes.set_xticks(range(len(names)), names)
+        axes.set_xticks(range(len(names)), list(map(style.text, names)))
         return
     values = sorted({float(each) for line in lines for each in line.x})
     if values[0] > 0 and values[-1] / values[0] >= DOUBLED:
