@@ -56,6 +56,13 @@ def rows(given: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 class Advice(Shown, advising.Advice):
     """One setting, which a notebook shows."""
 
+    def __repr__(self) -> str:
+        """Say what to set and what it gains, or why nothing."""
+        if self.command is None:
+            return f"{self.tool} {self.knob}: {self.outcome} ({self.because})"
+        gain = "gain not measured" if self.gain is None else f"{self.gain.ratio:.3g} times as fast"
+        return f"{self.tool} {self.knob} = {self.value}: {gain}"
+
     def _sheet(self) -> Sheet:
         from ssdscope.report.notebook import of_advice
 
@@ -64,6 +71,10 @@ class Advice(Shown, advising.Advice):
 
 class Settings(list[Advice], Shown):
     """Advice: a list of one `Advice` per setting, in the order of the tools."""
+
+    def __repr__(self) -> str:
+        """Show a line per setting."""
+        return "\n".join(map(repr, self)) or "no advice"
 
     def to_dict(self) -> dict[str, Any]:
         """Give what ``ssdscope advise -o json`` prints under ``advice``."""

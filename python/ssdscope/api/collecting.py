@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.api.keywords import keyworded
-from ssdscope.api.opening import SEED, TargetLike, files_behind, target_of
+from ssdscope.api.opening import TargetLike, files_behind, seed_of, target_of
 from ssdscope.api.progress import OnStage, stages
 from ssdscope.api.shown import Shown, shown_as
 from ssdscope.errors import Interrupted
 from ssdscope.models import collection
 from ssdscope.models.table import begun
 from ssdscope.results.guard import Place, claim_places
-from ssdscope.seeds import require_seed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,7 +141,7 @@ def collect(
     with claim_places(places, files_behind(target), force=force):
         known = seed if seed is not None else (begun(path) or {}).get("seed")
         opened = target_of(target, known)
-        used_seed = require_seed(known if known is not None else opened.seed or SEED)
+        used_seed = seed_of(opened, known)
         job = collection.Job.of(asked.plan(used_seed), asked, opened.device, opened.uri)
         with stages(progress) as stage:
             made = collection.run(job, opened.device, path, opened.identity(), stage)

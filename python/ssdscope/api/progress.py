@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from ssdscope.probes.budget import StageProgress, silent
@@ -20,6 +21,8 @@ OnProgress: TypeAlias = "Callable[[Progress], None] | bool | None"
 
 DELAY_S = 0.5
 """What is done sooner has no bar."""
+COLUMNS = 80
+"""Of a bar in a notebook."""
 _LAYOUT = "{desc} {percentage:3.0f}%|{bar}| {elapsed}"
 
 
@@ -56,34 +59,51 @@ def run(progress: OnProgress) -> Iterator[Callable[[Progress], None] | None]:
 
 @contextmanager
 def _bar(wanted: bool | None) -> Iterator[Any]:
-    """Show a bar that goes away with the work; None where there shall be none.
-
-    A bar of text goes to stderr; in a notebook to stdout, as stderr is for what went wrong there.
-    """
-    notebook = in_notebook()
-    looked_on = notebook or hasattr(sys, "ps1") or bool(sys.flags.interactive)
+    """Show a bar that goes away with the work; None where there shall be none."""
+    cell = _Cell() if _in_notebook() else None
+    looked_on = cell is not None or hasattr(sys, "ps1") or bool(sys.flags.interactive)
     if wanted is False or (wanted is None and not looked_on):
         yield None
         return
-    with warnings.catch_warnings():
-        # Without ipywidgets a notebook has a bar of text, which needs no advice.
-        warnings.simplefilter("ignore")
-        from tqdm.auto import tqdm
-    bar = tqdm(
+    from tqdm import tqdm
+
+    with tqdm(
         total=1.0,
         bar_format=_LAYOUT,
-        file=sys.stdout if notebook else sys.stderr,
-        disable=None if wanted is None and not notebook else False,
+        file=cell,
+        ncols=None if cell is None else COLUMNS,
+        disable=None if wanted is None and cell is None else False,  # None: unless on a terminal
         leave=False,
         delay=DELAY_S,
         miniters=0,
         mininterval=0.1,
-    )
-    with bar:
+    ) as bar:
         yield bar
 
 
-def in_notebook() -> bool:
+class _Cell(io.StringIO):
+    """The place of a bar below a cell of a notebook: what is written there last is shown.
+
+    It needs no widgets, and what is left when the bar goes is nothing, whoever runs the notebook.
+    """
+
+    _shown: Any = None
+
+    def write(self, text: str) -> int:
+        last = text.split("\r")[-1].strip()
+        if last or self._shown is not None:
+            self._show({"text/plain": last})
+        return len(text)
+
+    def _show(self, data: dict[str, str]) -> None:
+        if self._shown is None:
+            display = import_module("IPython.display").display
+            self._shown = display(data, raw=True, display_id=True)
+        else:
+            self._shown.update(data, raw=True)
+
+
+def _in_notebook() -> bool:
     """Say whether this is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()

@@ -52,6 +52,14 @@ class WhatIfs(list[WhatIf], Shown):
         super().__init__(rows)
         self.changes = dict(changes)
 
+    def __repr__(self) -> str:
+        """Show a line per workload."""
+        rows = twinning.what_if_table(self).rows
+        return "\n".join(
+            f"{workload}, depth {depth}: {before}, changed {after}, ratio {ratio} ({within})"
+            for workload, depth, before, after, ratio, within in rows
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Give the keys ``changes`` and ``what_if`` of ``ssdscope twin -o json``."""
         return {"changes": self.changes, "what_if": [each.to_json() for each in self]}

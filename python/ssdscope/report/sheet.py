@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ssdscope.report import templating
+from ssdscope.report import templating, words
 from ssdscope.report.parts import Table
 from ssdscope.shown import shown_name
 
 MOST_ROWS = 40
 """Of a table; a reader looks at no more, and a file of a notebook keeps every output."""
+NOTHINGS = ("", "-", words.NOTHING)
+"""Cells that keep to the side of numbers."""
 _NUMBER = re.compile(r"[-+±]?[\d.,]*\d")
 
 
@@ -76,8 +78,7 @@ def _laid_out(table: Table) -> dict[str, object]:
 
 def _numeric(column: Sequence[str]) -> bool:
     """Say whether a column has numbers, which are read by their last digits."""
-    numbers = sum(_NUMBER.match(cell) is not None for cell in column)
-    return 0 < numbers >= len([cell for cell in column if len(cell) > 1])
+    return all(cell in NOTHINGS or _NUMBER.match(cell) for cell in column)
 
 
 def _plain(text: str) -> str:
