@@ -110,16 +110,19 @@ def of_advice(given: Sequence[Mapping[str, Any]]) -> Sheet:
     if told is None:
         return Sheet("no advice")
     table = Table(
-        ("tool", "setting", "gain", "command", "why"),
+        ("tool", "setting", "command", "gain", "measured", "why"),
         [
-            (each.tool, each.knob, _gain(each), Code(each.command), each.why)
+            (
+                each.tool,
+                each.knob,
+                Code(each.command),
+                each.gain or words.NOTHING,
+                each.span or each.effect,
+                each.why,
+            )
             for each in told.settings
         ],
     )
     stays = [f"Stays as it is: {each.names}: {each.why}" for each in told.stays]
     title = f"advice: {len(told.settings)} of {len(given)} settings"
     return Sheet(title, tables=[table], remarks=stays)
-
-
-def _gain(setting: advising.Setting) -> str:
-    return f"{setting.gain} ({setting.span})" if setting.gain else setting.effect

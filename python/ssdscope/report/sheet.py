@@ -17,6 +17,8 @@ MOST_ROWS = 40
 """Of a table; a reader looks at no more, and a file of a notebook keeps every output."""
 NOTHINGS = ("", "-", words.NOTHING)
 """Cells that keep to the side of numbers."""
+NUMBER_MAX = 30
+"""Letters of a number with its unit; what is longer is a sentence that begins with one."""
 _NUMBER = re.compile(r"[-+±]?[\d.,]*\d")
 
 
@@ -78,7 +80,9 @@ def _laid_out(table: Table) -> dict[str, object]:
 
 def _numeric(column: Sequence[str]) -> bool:
     """Say whether a column has numbers, which are read by their last digits."""
-    return all(cell in NOTHINGS or _NUMBER.match(cell) for cell in column)
+    return all(
+        cell in NOTHINGS or (len(cell) <= NUMBER_MAX and _NUMBER.match(cell)) for cell in column
+    )
 
 
 def _plain(text: str) -> str:
