@@ -72,6 +72,7 @@ def _bar(wanted: bool | None) -> Iterator[Any]:
         bar_format=_LAYOUT,
         file=cell,
         ncols=None if cell is None else COLUMNS,
+        ascii=None if cell is None else False,
         disable=None if wanted is None and cell is None else False,  # None: unless on a terminal
         leave=False,
         delay=DELAY_S,
