@@ -103,6 +103,7 @@ check-speed: setup ## Count instructions; none may be 3 % above its last value
 
 docs: setup ## Run the commands on the pages of docs/ and renew the outputs shown there
 	$(RUN) python scripts/docs_outputs.py --renew
+	$(RUN) python -m scripts.notebook --renew
 
 screenshots: setup ## Take the pictures of the page in docs/images anew (minutes; needs chromium)
 	$(RUN) python scripts/screenshots.py

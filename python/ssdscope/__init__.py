@@ -8,10 +8,10 @@ What the command line does, as functions (docs/library.md shows them at work):
     A workload, under fio's names, or a trace, on a drive; many workloads on many; the best drive.
 `probe`, `characterize`, `read_report`
     What is inside a drive; the page about it, read back, with its twin.
-`advice`
-    What to set for a drive, from its page.
-`fit`, `reproduce`
-    A model of collected runs; a paper's study, run again.
+`advice`, `place`, `compare`
+    What to set for a drive, from its page; where workloads belong; results side by side.
+`collect`, `fit`, `reproduce`
+    Runs to learn from, and a model of them; a paper's study, run again.
 
 The package, from the bottom up; each line may import only what stands above it here:
 
@@ -71,8 +71,11 @@ if TYPE_CHECKING:
     )
     from ssdscope.api.advising import advice
     from ssdscope.api.characterizing import characterize
+    from ssdscope.api.collecting import collect
+    from ssdscope.api.comparing import compare
     from ssdscope.api.modelling import fit
     from ssdscope.api.opening import open  # noqa: A004 (as gzip.open)
+    from ssdscope.api.placing import place
     from ssdscope.api.probing import probe
     from ssdscope.api.reports import read_report
     from ssdscope.api.reproducing import reproduce
@@ -87,12 +90,15 @@ __all__ = [
     "advice",
     "advise",
     "characterize",
+    "collect",
+    "compare",
     "errors",
     "findings",
     "fit",
     "inference",
     "models",
     "open",
+    "place",
     "plots",
     "probe",
     "probes",
@@ -119,8 +125,11 @@ __all__ = [
 _FUNCTIONS = {
     "advice": "advising",
     "characterize": "characterizing",
+    "collect": "collecting",
+    "compare": "comparing",
     "fit": "modelling",
     "open": "opening",
+    "place": "placing",
     "probe": "probing",
     "read_report": "reports",
     "replay": "running",

@@ -24,8 +24,8 @@ from ssdscope.workloads.options import OPTIONS
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library.md"
 FUNCTIONS = (
-    "advice", "characterize", "fit", "open", "probe", "read_report", "replay", "reproduce", "run",
-    "run_search", "run_sweep",
+    "advice", "characterize", "collect", "compare", "fit", "open", "place", "probe",
+    "read_report", "replay", "reproduce", "run", "run_search", "run_sweep",
 )  # fmt: skip
 SMALL = {
     "nand.channels": 2,
@@ -227,6 +227,8 @@ def test_what_is_not_to_be_trusted_says_so(cli) -> None:
         (lambda: s.characterize("null:", output="x"), "characterize() takes no", "out"),
         (lambda: s.reproduce("uflip", figures="1"), "reproduce() takes no", "figure"),
         (lambda: s.fit("x.parquet", feature="basic"), "fit() takes no", "features"),
+        (lambda: s.collect("null:", point=5), "collect() takes no", "points"),
+        (lambda: s.place("a.toml", onn="null:"), "place() takes no", "on"),
         (lambda: s.probe("null:", "latencies"), "there is no probe", "did you mean latency?"),
         (lambda: s.reproduce("machado"), "there is no study", "did you mean machado2015?"),
     ],

@@ -74,9 +74,7 @@ DRIVES = {
     "units that begin elsewhere": Drive(
         SHIFTED, ("units",), {"rmw_unit_bytes": 16 * KIB, "alignment_phase_bytes": 4 * KIB}
     ),
-    "merging": Drive(
-        LOG_BLOCK, ("units", "merging"), {"merge_unit_bytes": MIB, "open_units": 5}
-    ),
+    "merging": Drive(LOG_BLOCK, ("units", "merging"), {"merge_unit_bytes": MIB, "open_units": 5}),
     "zones of the map": Drive(
         ZONES, ("table",), {"map_zone_bytes": 2 * MIB, "map_cache_bytes": 6 * MIB}
     ),
@@ -133,10 +131,7 @@ DRIVES = {
 
 def found_of(folder: Path, name: str) -> tuple[Device, Findings]:
     keys, probes = DRIVES[name].keys, DRIVES[name].probes
-    if isinstance(keys, str):
-        device = open_target(keys, seed=1).device
-    else:
-        device = opened(folder, keys)
+    device = open_target(keys, seed=1).device if isinstance(keys, str) else opened(folder, keys)
     return device, Findings(session.run(probes, device, Budget.parse("full"), 1))
 
 

@@ -30,7 +30,9 @@ EVERY = (
 def test_findings_are_a_mapping_by_property() -> None:
     found = Findings(EVERY, seed=1)
     assert list(found) == [each.name for each in EVERY]
-    assert found["allocation"] is EVERY[2]
+    assert isinstance(found["allocation"], Detected)
+    assert found["allocation"].to_json() == EVERY[2].to_json()
+    assert found["allocation"] == Findings(EVERY)["allocation"]
     assert found.get("latency") is None
     assert "latency" not in found
     with pytest.raises(KeyError):

@@ -10,16 +10,16 @@
     ``probe``; `findings` is what it gives.
 `characterizing`
     ``characterize``: the page about a drive.
-`advising`
-    ``advice``: settings that follow from a page.
+`advising`, `placing`, `comparing`
+    ``advice``: settings that follow from a page; ``place``: where workloads belong; ``compare``.
 `reports`, `twinning`
     ``read_report``: what it wrote, read back; its twin.
-`modelling`
-    ``fit``: collected runs into a model.
+`collecting`, `modelling`
+    ``collect``: runs for a model; ``fit``: a model of them.
 `reproducing`
     ``reproduce``: a paper's study.
-`keywords`, `frames`
-    Errors that speak of keywords; tables of results.
+`keywords`, `frames`, `shown`, `progress`
+    Errors that speak of keywords; tables of results; results in a notebook; bars.
 
 Each function is a name of `ssdscope` itself, which loads it when it is first used. Nothing here
 prints: what the command line says beside its data is in the results.

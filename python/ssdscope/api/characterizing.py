@@ -3,28 +3,56 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdscope import report
 from ssdscope.api.findings import Findings
+from ssdscope.api.frames import frame
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import TargetLike, files_behind, seed_of, target_of
-from ssdscope.api.probing import OnStage
+from ssdscope.api.progress import OnStage, stages
+from ssdscope.api.shown import Pictured, Shown
 from ssdscope.api.twinning import Twin
-from ssdscope.errors import Interrupted, OutputError
+from ssdscope.errors import Interrupted, OutputError, UsageError, nearest
 from ssdscope.findings import Findings as Known
-from ssdscope.probes.budget import Budget, silent
+from ssdscope.probes.budget import Budget
 from ssdscope.report import spending, twinning
 from ssdscope.report.document import parsed
 from ssdscope.report.replay import TraceFile
 from ssdscope.report.resuming import require_nothing_lost
 from ssdscope.results.guard import Place, claim_places
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ssdscope.report.parts import Chart
+    from ssdscope.report.sheet import Sheet
+
+_WORKLOAD = {"rw": "string", "sort": "string", "block_bytes": "int64", "iodepth": "int64"}
+_WORKLOADS = {
+    **_WORKLOAD,
+    "requests": "int64",
+    "duration_ns": "int64",
+    "iops": "double",
+    "bandwidth_bytes_per_s": "double",
+    "mean_ns": "double",
+    "ci95_low_ns": "double",
+    "ci95_high_ns": "double",
+    "p50_ns": "double",
+    "p99_ns": "double",
+    "max_ns": "double",
+    "failure": "string",
+}
+_HELD_OUT = {**_WORKLOAD, "mean_ns": "double", "predicted_ns": "double"}
+TABLES = ("workloads", "findings", "advice", "twin")
+"""That a report can be made into."""
+
 
 @dataclass(frozen=True, repr=False)
-class Report:
+class Report(Shown, Pictured):
     """A page about a drive, and everything on it.
 
     Attributes
@@ -64,6 +92,55 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Give the document."""
         return self.document
+
+    def to_frame(self, table: str = "workloads") -> pa.Table:
+        """Make a table of a part of the report.
+
+        Parameters
+        ----------
+        table
+            ``"workloads"``, a row for each that was measured: reads, bursts of writes, and what
+            the drive keeps up (``sort``). ``"findings"``, a row per property, as of `probe`.
+            ``"advice"``, a row per setting, as of `advice`. ``"twin"``, a row per workload that
+            the twin was not fitted to.
+
+        Returns
+        -------
+        pyarrow.Table
+            Columns carry their units; what was not measured is null.
+
+        Raises
+        ------
+        UsageError
+            If there is no such table, or pyarrow is not installed.
+        """
+        if table == "findings":
+            return self.findings.to_frame()
+        if table == "workloads":
+            measured = self.document["performance"]
+            return frame([*measured["points"], *measured["sustained"]], _WORKLOADS)
+        if table == "advice":
+            from ssdscope.api.advising import COLUMNS, rows
+
+            return frame(rows(self.document["advice"]), COLUMNS)
+        if table == "twin":
+            return frame((self.document["twin"] or {}).get("held_out") or [], _HELD_OUT)
+        raise UsageError(f"a report has no table {table!r}", hint=nearest(table, TABLES))
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report.notebook import of_report
+
+        return of_report(self.document, str(self.page))
+
+    def _charts(self) -> Sequence[Chart]:
+        from ssdscope.report.notebook import pictures
+
+        return pictures(self.document)
+
+    def _aliases(self) -> dict[str, str]:
+        from ssdscope.report.evidence import picture_names
+
+        return picture_names(self.findings.values())
 
     def __repr__(self) -> str:
         """Name the page, how much was detected, and how long that took."""
@@ -116,7 +193,7 @@ def characterize(
     seed
         Of everything drawn; that of the target if absent.
     progress
-        Called with the stage and the share that is done.
+        As of `probe`.
 
     Returns
     -------
@@ -146,7 +223,10 @@ def characterize(
     page, data = Path(out), None if json is None else Path(json)
     read = [*files_behind(target), *([] if trace is None else [trace])]
     try:
-        with claim_places(_places(page, data), [os.fspath(each) for each in read], force=force):
+        with (
+            claim_places(_places(page, data), [os.fspath(each) for each in read], force=force),
+            stages(progress) as stage,
+        ):
             if not (resume or force):
                 require_nothing_lost(report.growing_file(page, data))
             opened = target_of(target, seed)
@@ -158,7 +238,7 @@ def characterize(
                 out_json=data,
                 trace=None if trace is None else TraceFile(Path(trace), format, columns),
                 sets=opened.sets,
-                progress=progress or silent,
+                progress=stage,
                 rated_bytes=rated,
                 resume=resume,
                 force=force,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from ssdscope import findings
 from ssdscope.api.frames import frame
+from ssdscope.api.shown import Pictured, Shown, shown_as
 from ssdscope.errors import UsageError, nearest
-from ssdscope.findings import Absent, Ambiguous, Detected, Finding
 from ssdscope.units import format_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from ssdscope.report.parts import Chart
+    from ssdscope.report.sheet import Sheet
 
 _COLUMNS = {
     "property": "string",
@@ -44,7 +47,50 @@ class NoFindingError(UsageError, KeyError):
         return self.message
 
 
-class Findings(findings.Findings):
+class Finding(Shown, Pictured, findings.Finding):
+    """One answer, which a notebook shows."""
+
+    @classmethod
+    def of(cls, found: findings.Finding) -> Finding:
+        """Take over an answer of a probe."""
+        return shown_as(_KINDS[found.outcome], found)
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report.notebook import of_finding
+
+        return of_finding(self)
+
+    def _charts(self) -> Sequence[Chart]:
+        from ssdscope.report.evidence import pictures
+
+        return pictures([self])
+
+    def _nothing(self) -> str:
+        return f"{self.name} rests on no series of measurements"
+
+
+class Detected(Finding, findings.Detected):
+    """The property is there, and this is its value."""
+
+
+class Absent(Finding, findings.Absent):
+    """Looked for and not there: any effect is smaller than `bound`, at 95 %."""
+
+
+class Ambiguous(Finding, findings.Ambiguous):
+    """Several values explain the measurements about equally well."""
+
+
+class Undetectable(Finding, findings.Undetectable):
+    """It cannot be told, for a reason of the closed list."""
+
+
+_KINDS: dict[str, type[Finding]] = {
+    kind.outcome: kind for kind in (Detected, Absent, Ambiguous, Undetectable)
+}
+
+
+class Findings(Shown, Pictured, findings.Findings):
     """Findings by property, in the order of the probes.
 
     Parameters
@@ -58,16 +104,20 @@ class Findings(findings.Findings):
     """
 
     def __init__(
-        self, found: Iterable[Finding] = (), *, seed: int = 0, spent: dict[str, Any] | None = None
+        self,
+        found: Iterable[findings.Finding] = (),
+        *,
+        seed: int = 0,
+        spent: dict[str, Any] | None = None,
     ) -> None:
-        super().__init__(found)
+        super().__init__(map(Finding.of, found))
         self.seed = seed
         self.spent = spent or {}
 
     def __getitem__(self, name: str) -> Finding:
         """Give the finding of a property."""
         try:
-            return super().__getitem__(name)
+            return cast("Finding", super().__getitem__(name))
         except KeyError:
             raise NoFindingError(name, list(self)) from None
 
@@ -98,8 +148,26 @@ class Findings(findings.Findings):
         """
         return frame(map(_row, self.values()), _COLUMNS)
 
+    def _sheet(self) -> Sheet:
+        from ssdscope.report.notebook import of_findings
 
-def _row(finding: Finding) -> dict[str, Any]:
+        return of_findings(self)
+
+    def _charts(self) -> Sequence[Chart]:
+        from ssdscope.report.evidence import pictures
+
+        return pictures(self.values())
+
+    def _aliases(self) -> dict[str, str]:
+        from ssdscope.report.evidence import picture_names
+
+        return picture_names(self.values())
+
+    def _nothing(self) -> str:
+        return "no finding rests on a series of measurements"
+
+
+def _row(finding: findings.Finding) -> dict[str, Any]:
     row = finding.to_json()
     word = isinstance(row["value"], str)
     low, high = row["interval"] or (None, None)
@@ -108,14 +176,14 @@ def _row(finding: Finding) -> dict[str, Any]:
     return row | values | {"low": low, "high": high, "candidates": candidates}
 
 
-def _in_words(finding: Finding) -> str:
+def _in_words(finding: findings.Finding) -> str:
     match finding:
-        case Detected(value=value, interval=interval):
+        case findings.Detected(value=value, interval=interval):
             text = f"{format_number(value)} {finding.unit}".rstrip()
             within = "" if interval is None else f" ({' to '.join(map(format_number, interval))})"
             return f"{text}{within}"
-        case Absent():
+        case findings.Absent():
             return "absent"
-        case Ambiguous(candidates=candidates):
+        case findings.Ambiguous(candidates=candidates):
             return f"{' or '.join(map(format_number, candidates))} {finding.unit}".rstrip()
     return f"undetectable: {finding.to_json()['reason']}"

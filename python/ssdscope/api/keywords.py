@@ -53,8 +53,13 @@ def _refuse(function: str, name: str, known: Collection[str]) -> None:
 
 def _speak_of_keywords(error: SsdscopeError) -> None:
     """Turn ``--number-ios: ...`` into ``number_ios: ...``, and show the hint."""
-    message = _OPTION.sub(lambda option: option[1].replace("-", "_"), error.message)
-    error.message = message
-    error.args = (message,)
+    error.message = _keywords_in(error.message)
+    error.args = (error.message,)
     if error.hint is not None:
+        if "ssdscope " not in error.hint:  # that is a line to type in a shell
+            error.hint = _keywords_in(error.hint)
         error.add_note(f"hint: {error.hint}")
+
+
+def _keywords_in(text: str) -> str:
+    return _OPTION.sub(lambda option: option[1].replace("-", "_"), text)

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import SEED
-from ssdscope.api.probing import OnStage
-from ssdscope.models import fitting
-from ssdscope.models.fitted import FittedModel
+from ssdscope.api.progress import OnStage, stages
+from ssdscope.api.shown import Shown, shown_as
+from ssdscope.models import fitted, fitting
 from ssdscope.models.table import load
-from ssdscope.probes.budget import silent
 from ssdscope.seeds import require_seed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ssdscope.report.sheet import Sheet
+
+
+class FittedModel(Shown, fitted.FittedModel):
+    """A model of a drive, which a notebook shows."""
+
+    def plot(self) -> Figure:
+        """Draw what it has learnt: a tree to read, what matters, and how it matters.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from ssdscope.models.explaining import explained
+        from ssdscope.plots import LIGHT, titled
+        from ssdscope.report.model_figures import explanation
+
+        return titled(explanation(self, explained(self), LIGHT), repr(self), LIGHT)
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report.model_figures import predictions
+        from ssdscope.report.sheet import Sheet
+
+        learnt = str(self.about["trained_on"]["target"])
+        return Sheet(repr(self), [("learnt from", learnt)], [predictions(self)])
 
 
 @keyworded()
@@ -44,7 +73,7 @@ def fit(
     seed
         Of everything drawn.
     progress
-        Called with the stage and the share that is done.
+        As of `probe`.
 
     Returns
     -------
@@ -60,13 +89,15 @@ def fit(
     used_seed = require_seed(seed)
     fitting.require_known(model, features, target, workload)
     header, rows = load(os.fspath(data))
-    return fitting.fit(
-        rows,
-        header,
-        model=model,
-        feature_set=features,
-        target=target,
-        workload=workload,
-        seed=used_seed,
-        progress=progress or silent,
-    )
+    with stages(progress) as stage:
+        made = fitting.fit(
+            rows,
+            header,
+            model=model,
+            feature_set=features,
+            target=target,
+            workload=workload,
+            seed=used_seed,
+            progress=stage,
+        )
+    return shown_as(FittedModel, made)

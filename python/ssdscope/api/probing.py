@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
 from ssdscope.api.findings import Findings
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import TargetLike, seed_of, target_of
+from ssdscope.api.progress import OnStage, stages
 from ssdscope.errors import Interrupted
 from ssdscope.probes import registry
-from ssdscope.probes.budget import Budget, silent
+from ssdscope.probes.budget import Budget
 from ssdscope.report import spending
 from ssdscope.report.probing import run_probes
-
-OnStage: TypeAlias = "Callable[[str, float], None] | None"
-"""Called with the stage and the share of the whole that is done."""
 
 
 @keyworded()
@@ -48,7 +43,8 @@ def probe(
     seed
         Of everything drawn; that of the target if absent.
     progress
-        Called with the stage and the share that is done.
+        Called with the stage and the share that is done. Or whether a bar is shown: if absent, in
+        a notebook and in an interactive session.
 
     Returns
     -------
@@ -83,7 +79,8 @@ def probe(
     opened = target_of(target, seed)
     used_seed = seed_of(opened, seed)
     plan = spending.of_probes(opened, spend, chosen, rated)
-    probed = run_probes(opened, wanted, plan, seed=used_seed, progress=progress or silent)
+    with stages(progress) as stage:
+        probed = run_probes(opened, wanted, plan, seed=used_seed, progress=stage)
     found = probed.findings.led_by(wanted[0])
     findings = Findings(found.values(), seed=used_seed, spent=probed.spent)
     if probed.failure is not None:

@@ -12,9 +12,9 @@ from ssdscope import studies
 from ssdscope.api.frames import frame
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import SEED, TargetLike, files_behind, target_of
-from ssdscope.api.probing import OnStage
+from ssdscope.api.progress import OnStage, stages
+from ssdscope.api.shown import Shown
 from ssdscope.errors import Interrupted, OutputError
-from ssdscope.probes.budget import silent
 from ssdscope.results.guard import claim_places, places_in
 from ssdscope.seeds import require_seed
 from ssdscope.studies.choosing import parse_figures, written_names
@@ -23,11 +23,13 @@ from ssdscope.studies.record import FigureResult, StudyResult, Verdict
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ssdscope.report.sheet import Sheet
+
 _COLUMNS = ("figure", "what", "paper", "ours", "unit", "verdict", "why")
 
 
 @dataclass(frozen=True, repr=False)
-class Study:
+class Study(Shown):
     """A study that was run again: the paper's claims beside ours.
 
     Attributes
@@ -65,6 +67,26 @@ class Study:
             for row in ({"figure": figure.id, **claim.to_json()} for claim in figure.rows)
         )
         return frame(rows, dict.fromkeys(_COLUMNS, "string"))
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report.parts import Table
+        from ssdscope.report.sheet import Sheet
+        from ssdscope.studies.record import shown
+
+        rows = [
+            (
+                figure.id,
+                claim.what,
+                shown(claim.paper, claim.unit),
+                shown(claim.ours, claim.unit),
+                str(claim.verdict),
+                claim.why,
+            )
+            for figure in self.figures
+            for claim in figure.rows
+        ]
+        images = [f"figure {each.id}: {each.image}" for each in self.figures if each.image]
+        return Sheet(repr(self), tables=[Table(_COLUMNS[:4] + _COLUMNS[5:], rows)], remarks=images)
 
     def __repr__(self) -> str:
         """Count figures and verdicts."""
@@ -116,7 +138,7 @@ def reproduce(
     seed
         Of everything drawn.
     progress
-        Called with the stage and the share that is done.
+        As of `probe`.
 
     Returns
     -------
@@ -155,14 +177,17 @@ def reproduce(
         "drive": drive,
     }
     try:
-        with claim_places(places_in(folder, written_names(key)), read, force=force):
+        with (
+            claim_places(places_in(folder, written_names(key)), read, force=force),
+            stages(progress) as stage,
+        ):
             result = studies.run(
                 key,
                 figures=figures,
                 target=None if target is None else target_of(target, used_seed),
                 out_dir=folder,
                 seed=used_seed,
-                progress=progress or silent,
+                progress=stage,
                 extras=extras,
             )
     except OutputError as error:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.api.frames import frame, log_frame, timeline_frame
+from ssdscope.api.shown import Pictured, Shown
 from ssdscope.errors import UsageError
 from ssdscope.results.remarks import doubts, remarks, trustworthy
 from ssdscope.targets.records import ATTRIBUTION_CAUSES, Log, RunResult
@@ -16,6 +17,8 @@ from ssdscope.units import format_duration
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ssdscope.report.parts import Chart
+    from ssdscope.report.sheet import Sheet
     from ssdscope.targets import Target
     from ssdscope.workloads.steady import Steadiness
 
@@ -86,7 +89,7 @@ _COLUMNS = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Run:
+class Run(Shown, Pictured):
     """A run or a replay.
 
     Attributes
@@ -255,6 +258,27 @@ class Run:
         elif not self.trustworthy:
             lines.append("not to be trusted: remarks say why")
         return "\n".join(lines)
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report import runs
+        from ssdscope.report.sheet import Sheet
+
+        remarks = [*self.remarks]
+        if self.interrupted:
+            remarks.append(f"Interrupted after {self.requests:,} requests.")
+        elif not self.trustworthy:
+            remarks.append("Not to be trusted, for the reasons above.")
+        tables = [runs.table(self.document)]
+        return Sheet(runs.title(self.document), runs.went_to(self.document), tables, remarks)
+
+    def _charts(self) -> Sequence[Chart]:
+        from ssdscope.report import runs
+
+        chart = runs.chart(self.document, self.log)
+        return [] if chart is None else [chart]
+
+    def _nothing(self) -> str:
+        return "no reads and no writes were served"
 
     @property
     def _ran(self) -> list[Direction]:

@@ -8,10 +8,12 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import TargetLike, seed_of, target_of
+from ssdscope.api.progress import OnProgress
+from ssdscope.api.progress import run as bar_of_run
 from ssdscope.api.result import Run
 from ssdscope.errors import Interrupted, SsdscopeError, UsageError
 from ssdscope.targets.device import FITTING
-from ssdscope.targets.records import Log, Progress, RunResult
+from ssdscope.targets.records import Log, RunResult
 from ssdscope.targets.sources import require_file
 from ssdscope.units import parse_seconds
 from ssdscope.workloads.execution import bring_to_rest, perform, require_writable
@@ -20,7 +22,6 @@ from ssdscope.workloads.options import workload_from_options
 from ssdscope.workloads.replaying import replay_options
 from ssdscope.workloads.verifying import Verification
 
-OnProgress: TypeAlias = "Callable[[Progress], None] | None"
 _Size: TypeAlias = int | str
 _SizePair: TypeAlias = int | str | tuple[int | str, int | str]
 
@@ -100,7 +101,8 @@ def run(
     seed
         Of everything drawn; that of the target if absent.
     progress
-        Called about ten times a second.
+        Called about ten times a second. Or whether a bar is shown: if absent, in a notebook and
+        in an interactive session.
     **options
         ``rw``, ``bs``, ``iodepth``, ``numjobs``, ``size``, ``number_ios``, ``runtime``,
         ``rwmixread`` and so on, as of ``ssdscope run``. Sizes are bytes or ``"4k"``, times carry
@@ -140,10 +142,11 @@ def run(
     steady = bring_to_rest(opened, seeded) if until_steady else None
 
     def runner(chunk: Callable[[Log], None] | None) -> RunResult:
-        return perform(
-            opened, seeded, progress=progress, chunk=chunk, verification=verification,
-            timeline_ns=interval_ns,
-        )  # fmt: skip
+        with bar_of_run(progress) as told:
+            return perform(
+                opened, seeded, progress=told, chunk=chunk, verification=verification,
+                timeline_ns=interval_ns,
+            )  # fmt: skip
 
     def made(result: RunResult, kept: Log | None) -> Run:
         return Run.of(opened, seeded.to_dict(), result, used_seed, log=kept, steady=steady)
@@ -258,9 +261,10 @@ def replay(
     used_seed = seed_of(opened, seed)
 
     def runner(chunk: Callable[[Log], None] | None) -> RunResult:
-        return opened.device.replay(
-            path, plan, progress=progress, chunk=chunk, timeline_ns=interval_ns
-        )
+        with bar_of_run(progress) as told:
+            return opened.device.replay(
+                path, plan, progress=told, chunk=chunk, timeline_ns=interval_ns
+            )
 
     def made(result: RunResult, kept: Log | None) -> Run:
         return Run.of(opened, {"replay": path, **plan.to_dict()}, result, used_seed, log=kept)

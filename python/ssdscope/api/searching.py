@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import SEED
-from ssdscope.api.probing import OnStage
+from ssdscope.api.progress import OnStage, stages
+from ssdscope.api.shown import Shown
 from ssdscope.api.sweeping import claim_journal
 from ssdscope.errors import Interrupted
-from ssdscope.probes.budget import silent
 from ssdscope.search import read_plan, search
 from ssdscope.search.files import read_by
 from ssdscope.search.running import Found
@@ -23,10 +23,13 @@ from ssdscope.sweep.running import known_seed, require_engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from ssdscope.report.sheet import Sheet
 
 
 @dataclass(frozen=True, repr=False)
-class Search:
+class Search(Shown):
     """A search that was run, as far as it got.
 
     Attributes
@@ -74,6 +77,30 @@ class Search:
 
         return pq.read_table(self.found.table)
 
+    def plot(self) -> Figure:
+        """Draw the front of several figures, or the best of one so far, as ``--plot`` does.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        UsageError
+            If no trial was run to its end.
+        """
+        from ssdscope.plots import LIGHT, titled
+        from ssdscope.plots.searches import picture
+
+        title = f"search for the least {' and '.join(self.found.plan.minimise)}"
+        return titled(picture(self.found, LIGHT), title, LIGHT)
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report.searches import best, counts
+        from ssdscope.report.sheet import Sheet
+
+        return Sheet(f"{self.found.plan.target}: {counts(self.found)}", tables=[best(self.found)])
+
     def __repr__(self) -> str:
         """Count the trials and the best."""
         ran, best = len(self.found.trials), len(self.found.best)
@@ -111,7 +138,7 @@ def run_search(
     seed
         Of everything drawn; if absent the plan's, or that which the journal began with.
     progress
-        Called with the stage and the share that is done.
+        As of `probe`.
 
     Returns
     -------
@@ -132,10 +159,11 @@ def run_search(
     with (
         claim_journal(path, read_by(loaded), force=force),
         closing(Journal(path)) as journal,
+        stages(progress) as stage,
     ):
         known = known_seed(seed, loaded.seed, journal)
         used = require_seed(SEED if known is None else known)
-        result = Search(search(loaded, journal, used, jobs=jobs, progress=progress or silent))
+        result = Search(search(loaded, journal, used, jobs=jobs, progress=stage))
     if result.found.interrupted:
         raise Interrupted(result)
     return result

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import SEED
-from ssdscope.api.probing import OnStage
+from ssdscope.api.progress import OnStage, stages
+from ssdscope.api.shown import Shown
 from ssdscope.errors import Interrupted
-from ssdscope.probes.budget import silent
 from ssdscope.results.guard import Claims, Place, claim_places
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal, points_of, read_plan
@@ -27,10 +27,14 @@ from ssdscope.sweep.running import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from ssdscope.report.sheet import Sheet
+    from ssdscope.sweep.summary import Combination
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Swept):
+class Sweep(Shown, Swept):
     """A sweep that was run, as far as it got."""
 
     def to_frame(self) -> pa.Table:
@@ -43,6 +47,49 @@ class Sweep(Swept):
         import pyarrow.parquet as pq
 
         return pq.read_table(self.table)
+
+    @keyworded()
+    def plot(self, *, metric: str | None = None, x: str | None = None) -> Figure:
+        """Draw a metric against something that was varied, as ``ssdscope sweep plot`` does.
+
+        Parameters
+        ----------
+        metric
+            A figure of the runs under its keys in their JSON, as ``"read.iops"``; the first of
+            the summary if absent.
+        x
+            What goes along the axis: a name that was varied, the first one if absent.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        UsageError
+            If there is no such metric, nothing so named was varied, or there is nothing to draw.
+        """
+        from ssdscope.plots import LIGHT, sweeps, titled
+
+        combinations = self._combinations()
+        wanted = sweeps.Wanted.of(combinations, metric, x)
+        title = f"{wanted.metric} against {wanted.x}"
+        return titled(sweeps.picture(combinations, wanted, LIGHT), title, LIGHT)
+
+    def _combinations(self) -> list[Combination]:
+        from ssdscope.sweep.summary import combined, read_results
+
+        return combined(read_results(self.out))
+
+    def _sheet(self) -> Sheet:
+        from ssdscope.report import sweeps
+        from ssdscope.report.sheet import Sheet
+        from ssdscope.sweep.summary import chosen_metrics
+
+        combinations = self._combinations() if self.done + self.failed else []
+        metrics = chosen_metrics(combinations, ())
+        reasons = [f"{count:,} failed: {reason}" for reason, count in self.reasons.items()]
+        return Sheet(repr(self), tables=[sweeps.table(combinations, metrics)], remarks=reasons)
 
     def __repr__(self) -> str:
         """Count the runs, and name the table."""
@@ -81,7 +128,7 @@ def run_sweep(
     seed
         Of everything drawn; if absent the plan's, or that which the journal began with.
     progress
-        Called with the stage and the share that is done.
+        As of `probe`.
 
     Returns
     -------
@@ -105,13 +152,14 @@ def run_sweep(
     with (
         claim_journal(journal_path, read_by(loaded), force=force),
         closing(Journal(journal_path)) as journal,
+        stages(progress) as stage,
     ):
         known = known_seed(seed, loaded.seed, journal)
         used_seed = require_seed(SEED if known is None else known)
         points = points_of(loaded, used_seed)
         swept = run_missing(
             points, journal, used_seed,
-            jobs=jobs, scheduler=scheduler, progress=progress or silent,
+            jobs=jobs, scheduler=scheduler, progress=stage,
         )  # fmt: skip
     result = Sweep(**vars(swept))
     if result.interrupted:

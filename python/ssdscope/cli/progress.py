@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from ssdscope.cli.output import note
 from ssdscope.shown import shown_name
-from ssdscope.units import format_duration
 
 if TYPE_CHECKING:
     from ssdscope.cli.bars import Bar
@@ -42,7 +41,7 @@ def run_progress(mode: str, title: str) -> Iterator["Callable[[Progress], None] 
                 task,
                 total=total,
                 completed=progress.fraction or 0.0,
-                description=f"{title}  {_estimate(progress)}",
+                description=f"{title}  {progress.in_words()}",
             )
 
         yield update
@@ -107,17 +106,6 @@ def watched_stages(mode: str) -> "Iterator[tuple[StageCallback, Watch]]":
             lambda stage, share: bar.update(task, description=stage, completed=share),
             Watch(found, ended),
         )
-
-
-def _estimate(progress: "Progress") -> str:
-    if progress.looking:
-        return "reading what would be written over"
-    text = f"{progress.requests:,} requests"
-    if progress.requests:
-        text += f", mean {format_duration(progress.mean_latency_ns)}"
-    if progress.relative_half_width is not None:
-        text += f" ±{progress.relative_half_width:.1%}"
-    return text
 
 
 class _Heedless:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from ssdscope.cli.layout import table
-from ssdscope.units import format_number
 
 if TYPE_CHECKING:
     from ssdscope.search import Found, Plan
@@ -28,19 +27,18 @@ def plan_text(plan: "Plan") -> str:
 
 def found_text(found: "Found") -> str:
     """Write how many trials there were, and the best; or the nearest."""
-    counts = [
-        f"{found.count(status)} {status}"
-        for status in ("done", "stopped", "failed", "refused", "too dear")
-        if found.count(status) or status == "done"
-    ]
-    lines = [f"{found.plan.target}: {', '.join(counts)}"]
+    from ssdscope.report.searches import best, counts
+
+    lines = [f"{found.plan.target}: {counts(found)}"]
     if found.exhausted:
         lines.append("there was nothing new to try")
     if len(found.best) == 1:
         (row,) = found.best
         return "\n".join([*lines, "the best:", "", _one_table(found, "best", row.trial, row.again)])
     if found.best:
-        return "\n".join([*lines, f"the front of {len(found.best)}:", "", _front_table(found)])
+        front = best(found)
+        shown = table(front.head, list(front.rows), left=1 + len(found.plan.space))
+        return "\n".join([*lines, f"the front of {len(found.best)}:", "", shown])
     if found.nearest is not None:
         table_text = _one_table(found, "nearest", found.nearest)
         lines += ["nothing keeps all limits; the nearest:", "", table_text]
@@ -69,31 +67,16 @@ def why_nothing(found: "Found") -> tuple[str, str]:
     )
 
 
-def _front_table(found: "Found") -> str:
-    """Lay out a front: keys, then figures; those of a run with a run again beside them."""
-    keys = [knob.key for knob in found.plan.space]
-    figures = list(found.best[0].trial.figures)
-    header = ["row", *keys]
-    for name in figures:
-        header += [name] if _is_cost(name) else [name, "again"]
-    rows = []
-    for number, each in enumerate(found.best, start=1):
-        row = [str(number), *_values(each.trial, keys)]
-        for name in figures:
-            row.append(_figure(each.trial, name))
-            row += [] if _is_cost(name) else [_figure(each.again, name)]
-        rows.append(row)
-    return table(header, rows, left=1 + len(keys))
-
-
 def _one_table(found: "Found", heading: str, trial: "Trial", again: "Trial | None" = None) -> str:
     """Lay out one configuration: a line for each key, then for each figure with its limit."""
+    from ssdscope.report.searches import figure, values
+
     keys = [knob.key for knob in found.plan.space]
     bounds = {each.of: str(each) for each in found.plan.limits}
-    rows = [(key, value, "", "") for key, value in zip(keys, _values(trial, keys), strict=True)]
+    rows = [(key, value, "", "") for key, value in zip(keys, values(trial, keys), strict=True)]
     for name in trial.figures:
-        other = "" if _is_cost(name) or again is None else _figure(again, name)
-        rows.append((name, _figure(trial, name), other, bounds.get(name, "")))
+        other = "" if _is_cost(name) or again is None else figure(again, name)
+        rows.append((name, figure(trial, name), other, bounds.get(name, "")))
     if again is None:
         return table(("", heading, "limit"), [(row[0], row[1], row[3]) for row in rows])
     return table(("", heading, "again", "limit"), rows)
@@ -104,16 +87,3 @@ def _is_cost(name: str) -> bool:
     from ssdscope.search.figures import COSTS
 
     return name in COSTS
-
-
-def _values(trial: "Trial", keys: list[str]) -> list[str]:
-    values = (trial.configuration[key] for key in keys)
-    return [str(each) if isinstance(each, bool | str) else format_number(each) for each in values]
-
-
-def _figure(trial: "Trial | None", name: str) -> str:
-    from ssdscope.search.limits import shown
-
-    if trial is None or name not in trial.figures:
-        return "-"
-    return shown(name, trial.figures[name])

@@ -118,29 +118,12 @@ def _about(found: "ReportedTwin", out: str | None) -> str:
 
 def _table(changes: dict[str, str], rows: "list[WhatIf]") -> str:
     """Lay out the original and the changed twin; below 1 the changed one is faster."""
-    from ssdscope.report import words
+    from ssdscope.report.twinning import what_if_table
 
     named = ", ".join(f"{key}={value}" for key, value in changes.items())
-    heads = ("workload", "depth", "as it is", "changed", "ratio", "95 % interval")
-    told = [
-        (
-            _named(row),
-            str(row.workload["iodepth"]),
-            words.time(row.original_ns),
-            words.time(row.changed_ns),
-            f"{row.ratio:.3g}",
-            f"{row.low:.3g} to {row.high:.3g}",
-        )
-        for row in rows
-    ]
-    return f"\nmean latency with {named}; a ratio below 1 is faster\n\n{table(heads, told)}"
-
-
-def _named(row: "WhatIf") -> str:
-    from ssdscope.report import words
-
-    sort = ", kept up" if row.sustained else ""
-    return f"{words.pattern(row.workload['rw'])} {words.size(row.workload['block_bytes'])}{sort}"
+    told = what_if_table(rows)
+    shown = table(told.head, list(told.rows))
+    return f"\nmean latency with {named}; a ratio below 1 is faster\n\n{shown}"
 
 
 def _document(

@@ -92,6 +92,16 @@ def _mirrored(rows: Array) -> Array:
     return rows
 
 
+def explained(fitted: FittedModel) -> dict[str, Any]:
+    """Give all there is to say: ``importances, dependences, tree, rules``."""
+    return {
+        "importances": importances(fitted),
+        "dependences": dependences(fitted),
+        "tree": nested(fitted.readable()),
+        "rules": rules(fitted),
+    }
+
+
 def importances(model: FittedModel, seed: int = 0) -> dict[str, float]:
     """Say by what factor predictions move when a characteristic is exchanged between workloads.
 

@@ -10,6 +10,8 @@
     What a model has learnt: its tree, its dependences, a map of its predictions.
 `findings`
     The evidence of a finding: what was fitted is drawn by its kind, whichever probe it is from.
+`picture`
+    A figure that a notebook shows.
 `pointing`
     What a reader can point at: scales and points, for the script of a page.
 `export`
@@ -19,7 +21,15 @@ Figures are made without pyplot: no global state, no windows.
 """
 
 from ssdscope.plots.export import embedded, inline_svg, save
-from ssdscope.plots.style import CAUSE_COLOURS, DARK, LIGHT, PAGE, Palette, css_variables
+from ssdscope.plots.style import (
+    CAUSE_COLOURS,
+    DARK,
+    LIGHT,
+    PAGE,
+    Palette,
+    css_variables,
+    titled,
+)
 
 __all__ = [
     "CAUSE_COLOURS",
@@ -31,4 +41,5 @@ __all__ = [
     "embedded",
     "inline_svg",
     "save",
+    "titled",
 ]

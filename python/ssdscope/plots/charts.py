@@ -77,7 +77,8 @@ def by_percentile(series: Records, palette: Palette) -> "Figure":
             color=getattr(palette, PATTERN_LOOK[each["rw"]][0]),
             linewidth=1.7,
             linestyle=("-", (0, (4, 1.4)))[index % 2],
-            label=each["name"],
+            marker="." if len(latency) < 20 else None,
+            label=style.text(each["name"]),
         )
     axes.set_xlim(1, 1e-4)
     axes.set_xticks([10.0**-power for power in range(5)], ["0", "p90", "p99", "p99.9", "p99.99"])

@@ -88,7 +88,7 @@ def overlaid(
 
 
 def shortened(name: str) -> str:
-    """Cut a long name in its middle; matplotlib must take no part of it for a formula."""
+    """Cut a long name in its middle."""
     if len(name) > LONG_NAME:
         name = f"{name[: LONG_NAME // 2]}…{name[-LONG_NAME // 2 :]}"
-    return name.replace("$", r"\$")
+    return style.text(name)

@@ -72,12 +72,10 @@ def explanation(
     palette: Palette,
 ) -> "Figure":
     """Draw the tree, which characteristics matter, and how, on one sheet."""
-    from matplotlib.figure import Figure
-
     names = [name for name in importances if name in dependences]
     rows = (len(names) + 1 + 2) // 3
-    figure = Figure(figsize=(10.5, 4.2 + 2.5 * rows), layout="constrained")
-    figure.patch.set_facecolor(palette.surface)
+    figure = style.blank_figure(palette, (10.5, 4.2 + 2.5 * rows))
+    figure.patch.set_alpha(1)
     parts: Any = figure.subfigures(2, 1, height_ratios=[4.2, 2.5 * rows])
     top, bottom = parts
     axes = top.add_subplot()

@@ -59,11 +59,9 @@ def picture(found: Found, palette: Palette) -> "Figure":
 
 def front(trials: Sequence[Seen], names: Sequence[str], palette: Palette) -> "Figure":
     """Draw the first figure against each of the others: every trial, and the front."""
-    from matplotlib.figure import Figure
-
     others = len(names) - 1
-    figure = Figure(figsize=(6.4, 4.0 * others), layout="constrained")
-    figure.patch.set_facecolor(palette.surface)
+    figure = style.blank_figure(palette, (6.4, 4.0 * others))
+    figure.patch.set_alpha(1)
     for place in range(1, len(names)):
         axes = figure.add_subplot(others, 1, place)
         style.dress(axes, palette)
@@ -88,7 +86,6 @@ def course(trials: Sequence[Seen], stopped: Sequence[int], name: str, palette: P
     `stopped` has the places of trials that were stopped early.
     """
     figure, axes = style.new_figure(palette, (6.4, 4.0))
-    figure.patch.set_facecolor(palette.surface)
     figure.patch.set_alpha(1)
     _points(axes, [(each.number, each.values[0], each) for each in trials], palette)
     xs: list[int] = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.plots.pointing import set_unit
+from ssdscope.shown import shown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,13 +116,32 @@ def new_figure(
     palette: Palette, size_inches: tuple[float, float] = (4.0, 2.9)
 ) -> tuple["Figure", "Axes"]:
     """Make a figure with one set of axes in the common look."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size_inches, layout="constrained")
-    figure.patch.set_alpha(0)
+    figure = blank_figure(palette, size_inches)
     axes = figure.add_subplot()
     dress(axes, palette)
     return figure, axes
+
+
+def blank_figure(palette: Palette, size_inches: tuple[float, float]) -> "Figure":
+    """Make a figure without axes; it lets a page shine through, until it is `titled`."""
+    from ssdscope.plots.picture import DPI, Picture
+
+    surface = palette.surface
+    figure = Picture(figsize=size_inches, dpi=DPI, layout="constrained", facecolor=surface)
+    figure.patch.set_alpha(0)
+    return figure
+
+
+def titled(figure: "Figure", title: str, palette: Palette) -> "Figure":
+    """Make a figure stand alone: on a ground of its own, its title at the top left."""
+    figure.patch.set_alpha(1)
+    figure.suptitle(text(title), x=0.02, ha="left", color=palette.ink, fontsize=9.6, wrap=True)
+    return figure
+
+
+def text(name: str) -> str:
+    """Write a name from outside: nothing of it is a formula, and all of it can be drawn."""
+    return shown_name(name).replace("$", r"\$")
 
 
 def dress(axes: "Axes", palette: Palette) -> None:

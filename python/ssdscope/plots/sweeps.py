@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ssdscope.errors import UsageError, nearest
 from ssdscope.plots import style
 from ssdscope.plots.style import Palette
+from ssdscope.sweep.summary import Combination, chosen_metrics, varied_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +31,42 @@ class Line:
     high: Sequence[float]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What a picture of a sweep shows: a metric against something that was varied."""
+
+    metric: str
+    x: str
+
+    @classmethod
+    def of(cls, combinations: Sequence[Combination], metric: str | None, x: str | None) -> "Wanted":
+        """Choose what is drawn, the first metric against what was varied first if not said.
+
+        Raises
+        ------
+        UsageError
+            If there is no such metric or nothing so named was varied, or there is nothing to draw.
+        """
+        metrics = chosen_metrics(combinations, [metric] if metric else ())
+        names = varied_names(combinations)
+        if not metrics or not names:
+            raise UsageError("nothing was varied, or no run succeeded: there is nothing to draw")
+        if x is not None and x not in names:
+            raise UsageError(f"--x: {x!r} was not varied", hint=nearest(x, names))
+        return cls(metrics[0], x or names[0])
+
+
+def picture(combinations: Sequence[Combination], wanted: Wanted, palette: Palette) -> "Figure":
+    """Draw a metric of a sweep, a line per combination of what else was varied."""
+    names = varied_names(combinations)
+    rows = [
+        each.to_json([wanted.metric]) | {"varied": {name: each.varied.get(name) for name in names}}
+        for each in combinations
+    ]
+    lines = lines_of(rows, wanted.metric, wanted.x)
+    return against(lines, wanted.x, wanted.metric, palette)
+
+
 def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -> "Figure":
     """Draw lines with the intervals of their means."""
     figure, axes = style.new_figure(palette, (6.4, 4.0))
@@ -41,13 +79,15 @@ def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -
             [_width(high - mean) for mean, high in zip(line.mean, line.high, strict=True)],
         ]
         axes.errorbar(
-            xs, line.mean, yerr=errors, label=line.label, capsize=2.5, linewidth=1.5,
+            xs, line.mean, yerr=errors, label=style.text(line.label), capsize=2.5, linewidth=1.5,
             markersize=4.5, marker=MARKERS[number % len(MARKERS)], color=palette.series(number),
         )  # fmt: skip
     _label(axes, lines, names, numeric=numeric)
-    axes.set_xlabel(x_name)
-    axes.set_ylabel(y_name)
+    axes.set_xlabel(style.text(x_name))
+    axes.set_ylabel(style.text(y_name))
     axes.set_ylim(bottom=0)
+    label = style.time_label if "_ns" in y_name else style.count_label
+    axes.yaxis.set_major_formatter(lambda value, _: label(value) if value else "0")
     if 1 < len(lines) <= NAMED:
         style.legend(axes, palette)
     return figure
@@ -55,7 +95,7 @@ def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -
 
 def _label(axes: "Axes", lines: Sequence[Line], names: Sequence[str], *, numeric: bool) -> None:
     if not numeric:
-        axes.set_xticks(range(len(names)), names)
+        axes.set_xticks(range(len(names)), list(map(style.text, names)))
         return
     values = sorted({float(each) for line in lines for each in line.x})
     if values[0] > 0 and values[-1] / values[0] >= DOUBLED:

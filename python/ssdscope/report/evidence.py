@@ -3,12 +3,12 @@
 Properties that rest on the same pictures share a card: one measurement answered them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ssdscope.advise.facts import MERGE, PHASE, RMW, Facts
 from ssdscope.findings import Absent, Ambiguous, Detected, Exhibit, Finding, Findings, Undetectable
-from ssdscope.plots import PAGE
 from ssdscope.plots import findings as drawn
 from ssdscope.report import figures, sections, words
 from ssdscope.report.parts import Chart
@@ -124,25 +124,41 @@ def _card(
     taken |= set(_exhibits_of(group[0]))
     said = [sections.caution(text) for each in group for text in each.evidence.cautions]
     return Card(
-        answers=[_answer(each, found) for each in group],
+        answers=[answer(each, found) for each in group],
         picture=next(iter(pictures), None),
         others=pictures[1:],
         cautions=[text for text in dict.fromkeys(said) if text not in everywhere],
     )
 
 
+def pictures(found: Iterable[Finding]) -> list[Chart]:
+    """Give the picture of each exhibit of some findings, once; of a finding the best one first."""
+    every = {each.name: each for finding in found for each in _shown(finding)}
+    return [figure_of(each) for each in every.values()]
+
+
+def picture_names(found: Iterable[Finding]) -> dict[str, str]:
+    """Name the picture of each finding that has one, by its property."""
+    return {each.name: _id_of(_shown(each)[0]) for each in found if _shown(each)}
+
+
+def _id_of(shown: Exhibit) -> str:
+    return f"evidence-{shown.name}"
+
+
 def figure_of(shown: Exhibit) -> Chart:
     """Draw an exhibit."""
-    return figures.chart(
-        f"evidence-{shown.name}",
+    return Chart(
+        _id_of(shown),
         shown.title,
         f"{shown.caption} {words.fitted(shown)}".strip(),
-        drawn.exhibit(shown, PAGE),
+        partial(drawn.exhibit, shown),
         figures.numbers(shown),
     )
 
 
-def _answer(finding: Finding, found: Findings) -> Answer:
+def answer(finding: Finding, found: Findings) -> Answer:
+    """Give the answer of a finding in words."""
     meaning = MEANINGS.get(finding.name, finding.about.note)
     return Answer(
         key=finding.name,
@@ -180,7 +196,7 @@ def _at(finding: Finding, value: float) -> Finding:
 
 def doubtful(found: Findings) -> list[Answer]:
     """Give what has several answers."""
-    return [_answer(each, found) for each in found.values() if isinstance(each, Ambiguous)]
+    return [answer(each, found) for each in found.values() if isinstance(each, Ambiguous)]
 
 
 def absent(found: Findings) -> list[Line]:

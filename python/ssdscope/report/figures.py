@@ -3,18 +3,16 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from ssdscope.findings import Detected, Exhibit, Findings
-from ssdscope.plots import PAGE, charts, inline_svg
+from ssdscope.plots import charts
 from ssdscope.report import over_time, words
 from ssdscope.report.parts import Chart, Document, Table, burst_of, measured
 from ssdscope.results.timeline import timeline_of
 from ssdscope.targets.traces import is_synthetic
 from ssdscope.workloads.steady import RANGE_MAX, WINDOW_ROUNDS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SETTLING_DEPTH = 16
 SETTLING_COLUMNS = 10
@@ -24,19 +22,6 @@ FILLING_ROUNDS = 4
 """Of a course; fewer show no curve."""
 MOST_ROWS = 128
 """Of a series in the table beside a chart."""
-
-
-def chart(
-    name: str,
-    title: str,
-    caption: str,
-    figure: "Figure",
-    table: Table | None = None,
-    *,
-    wide: bool = False,
-) -> Chart:
-    """Make a chart of a figure."""
-    return Chart(name, title, caption, inline_svg(figure, name, f"{title}. {caption}"), table, wide)
 
 
 def numbers(shown: Exhibit) -> Table:
@@ -68,24 +53,24 @@ def performance_charts(document: Document) -> list[Chart]:
     if len(alone) > 1:
         shown.append(_pattern_chart("latency-size", "Latency against size", alone, "block_bytes"))
     if len(deep) > 1:
-        figure = charts.by_pattern(deep, "block_bytes", "bandwidth_bytes_per_s", PAGE)
+        draw = partial(charts.by_pattern, deep, "block_bytes", "bandwidth_bytes_per_s")
         caption = f"Each pattern with 16 requests in flight.{_dashed(deep)}"
         shown.append(
-            chart("bandwidth-size", "Bandwidth against size", caption, figure, _points(deep))
+            Chart("bandwidth-size", "Bandwidth against size", caption, draw, _points(deep))
         )
     if len(small) > 1:
         shown.append(_pattern_chart("latency-depth", "Latency against depth", small, "iodepth"))
     series = [each for each in document["performance"]["distributions"] if "latency_ns" in each]
     if series:
-        shown.append(_distribution_chart(series))
+        shown.append(distribution(series, f"{_counts(series)} random requests of 4 KiB each."))
     return shown
 
 
 def _pattern_chart(name: str, title: str, points: Sequence[Mapping[str, Any]], x: str) -> Chart:
-    figure = charts.by_pattern(points, x, "mean_ns", PAGE, low="ci95_low_ns", high="ci95_high_ns")
+    draw = partial(charts.by_pattern, points, x, "mean_ns", low="ci95_low_ns", high="ci95_high_ns")
     fixed = "One request at a time" if x == "block_bytes" else "Requests of 4 KiB"
     caption = f"{fixed}. Mean and its 95 % interval, by access pattern.{_dashed(points)}"
-    return chart(name, title, caption, figure, _points(points))
+    return Chart(name, title, caption, draw, _points(points))
 
 
 def _dashed(points: Sequence[Mapping[str, Any]]) -> str:
@@ -128,7 +113,16 @@ def _points(points: Iterable[Mapping[str, Any]]) -> Table:
     return Table(head, rows)
 
 
-def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
+def distribution(series: Sequence[Mapping[str, Any]], what: str) -> Chart:
+    """Draw latency by percentile.
+
+    Parameters
+    ----------
+    series
+        As `charts.by_percentile` takes them, each with ``percentiles_ns`` by percent.
+    what
+        What they are of, in a sentence.
+    """
     percentiles = list(series[0]["percentiles_ns"])
     rows = [
         (
@@ -139,12 +133,12 @@ def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
         for each in series
     ]
     head = ("workload", "requests", *(f"p{key}" if key != "100" else "max" for key in percentiles))
-    return chart(
+    return Chart(
         "distribution",
         "Latency by percentile",
-        f"{_counts(series)} random requests of 4 KiB each. A flat line is a drive that keeps its "
-        "word. A percentile needs ten requests beyond it.",
-        charts.by_percentile(series, PAGE),
+        f"{what} A flat line is a drive that keeps its word. A percentile needs ten requests "
+        "beyond it.",
+        partial(charts.by_percentile, series),
         Table(head, rows),
     )
 
@@ -195,8 +189,8 @@ def settling_chart(document: Document) -> Chart | None:
             for each in courses
         ],
     )  # fmt: skip
-    figure = charts.settling(courses, capacity, PAGE)
-    return chart("settling", "Writes until they are steady", caption, figure, table, wide=True)
+    draw = partial(charts.settling, courses, capacity)
+    return Chart("settling", "Writes until they are steady", caption, draw, table, wide=True)
 
 
 def filling_chart(document: Document, found: Findings) -> Chart | None:
@@ -228,9 +222,9 @@ def filling_chart(document: Document, found: Findings) -> Chart | None:
     rows_of_table = [
         (words.capacity(at), words.bandwidth(rate)) for at, rate in zip(written, rates, strict=True)
     ]
-    return chart(
+    return Chart(
         "filling", title, _filling_words(written, rates, fall),
-        charts.filling(written, rates, places, PAGE),
+        partial(charts.filling, written, rates, places),
         Table(("written", "rate of the round"), rows_of_table), wide=True,
     )  # fmt: skip
 
@@ -326,8 +320,8 @@ def _predicted_chart(
             for row in rows
         ],
     )
-    figure = charts.predicted(rows, PAGE, predicted_label=label)
-    return chart(name, title, caption, figure, table)
+    draw = partial(charts.predicted, rows, predicted_label=label)
+    return Chart(name, title, caption, draw, table)
 
 
 def trace_chart(document: Document) -> Chart | None:

@@ -15,6 +15,8 @@ from ssdscope.report.parts import Document, Table
 from ssdscope.report.survey import BURSTS, MUCH_BYTES, Effort
 from ssdscope.targets import Device
 from ssdscope.targets.copies import Course, run_on_copies
+from ssdscope.targets.metered import TIME_OVER, ExhaustedError
+from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch, stretch_of
 
@@ -35,7 +37,7 @@ def measure(device: Device, effort: Effort, seed: int) -> Iterator[dict[str, Any
     device
         The drive; a simulated one is left as it was found.
     effort
-        Of each depth, as of a workload of the survey.
+        Requests of each depth, as of a point of the survey; its time is that of all depths.
     seed
         Of the survey.
     """
@@ -57,14 +59,24 @@ def measure(device: Device, effort: Effort, seed: int) -> Iterator[dict[str, Any
         yield row | {"failure": None} | sides
 
 
+def writes_bytes(info: DeviceInfo, effort: Effort) -> int:
+    """Give what the mixes write at most to copies of a simulated drive, were all of it writes."""
+    if not info.writable:
+        return 0
+    requests = sum(TIMES_AS_MANY * effort.requests + 2 * depth for depth in DEPTHS)
+    return BURSTS * requests * max(BLOCK_BYTES, info.logical_block_bytes)
+
+
 def _side(figure: Figure | None) -> dict[str, Any] | None:
     return None if figure is None else figure.to_json()
 
 
 def _stretches(device: Device, plan: Workload, effort: Effort) -> Iterator[Stretch]:
     if device.info.clock == "wall":
-        timed = replace(plan, io_bytes=MUCH_BYTES, runtime_ns=effort.runtime_ns)
-        yield run_stretch(device, timed)
+        if not device.left_s():
+            raise ExhaustedError(TIME_OVER)
+        runtime_ns = round(effort.wall_s / len(DEPTHS) * 1e9)
+        yield run_stretch(device, replace(plan, io_bytes=MUCH_BYTES, runtime_ns=runtime_ns))
         return
     limited = counted(plan, TIMES_AS_MANY * effort.requests)
     if not device.info.snapshot:

@@ -1,12 +1,16 @@
 """The model on the page: what it predicts, how far it is off, and what it has learnt."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ssdscope.plots import PAGE, models
+from ssdscope.models.fitted import FittedModel
+from ssdscope.plots import Palette, models
 from ssdscope.report import words
-from ssdscope.report.figures import chart
 from ssdscope.report.parts import Chart, Document, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MATTERS = 1.05
 LABELS = {
@@ -32,6 +36,23 @@ def charts(document: Document) -> list[Chart]:
     shown = [_predicted(model["held_out"])] if model["held_out"] else []
     shown += [_map(model, each) for each in model["maps"]]
     return [*shown, _tree(model)]
+
+
+def explanation(fitted: FittedModel, found: Mapping[str, Any], palette: Palette) -> "Figure":
+    """Draw what a model has learnt; `found` is of `explaining.explained`."""
+    name = fitted.predictions[fitted.target].name
+    return models.explanation(
+        found["tree"], found["dependences"], found["importances"], name, palette
+    )
+
+
+def predictions(fitted: FittedModel) -> Table:
+    """Give what a model predicts, and how far that is off on unseen runs."""
+    rows = [
+        (each.name, words.percent(each.grouped["mre"]), words.percent(each.grouped["median_ape"]))
+        for each in fitted.predictions.values()
+    ]
+    return Table(("predicts", "mean error", "median"), rows)
 
 
 def importances(document: Document) -> list[tuple[str, str]]:
@@ -81,11 +102,11 @@ def _predicted(held_out: list[Mapping[str, Any]]) -> Chart:
             for row in held_out
         ],
     )
-    return chart(
+    return Chart(
         "model",
         "Predicted against measured",
         f"{len(held_out)} workloads that the model has not seen; bars are 90 % intervals.",
-        models.predicted(held_out, PAGE),
+        partial(models.predicted, held_out),
         table,
     )
 
@@ -100,11 +121,11 @@ def _map(model: Mapping[str, Any], each: Mapping[str, Any]) -> Chart:
             for depth, cells in zip(each["depths"], each["cells"], strict=True)
         ],
     )
-    return chart(
+    return Chart(
         f"map-{name.replace(' ', '-')}",
         f"Predicted mean latency of {name}",
         f"Below each value its 90 % interval. {sort}",
-        models.latency_map(each["sizes_bytes"], each["depths"], each["cells"], PAGE),
+        partial(models.latency_map, each["sizes_bytes"], each["depths"], each["cells"]),
         table,
         wide=True,
     )
@@ -112,12 +133,12 @@ def _map(model: Mapping[str, Any], each: Mapping[str, Any]) -> Chart:
 
 def _tree(model: Mapping[str, Any]) -> Chart:
     off, own = (words.percent(model[key]) for key in ("tree_grouped_mre", "grouped_mre"))
-    return chart(
+    return Chart(
         "tree",
         "A tree to read",
         "Where workloads take longer than a few times add up to, which are in the table. On unseen "
         f"runs this is {off} off in the mean; the model that predicts above is {own} off.",
-        models.tree(model["tree"], PAGE),
+        partial(models.tree, model["tree"]),
         Table(("in words",), [(rule,) for rule in model["rules"]]),
         wide=True,
     )

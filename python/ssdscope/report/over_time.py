@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ssdscope.plots import LIGHT, PAGE, inline_svg, save
+from ssdscope.plots import LIGHT, save
 from ssdscope.plots.timeline import timeline as figure_of
 from ssdscope.report import templating, words
 from ssdscope.report.parts import Chart, Table
@@ -44,8 +45,7 @@ def chart(
     told = [*([about] if about else []), *_of_windows(shown)]
     told += _of_drops(shown) if lists_drops else []
     caption = " ".join(told)
-    svg = inline_svg(figure_of(shown, PAGE), name, f"{title}. {caption}")
-    return Chart(name, title, caption, svg, numbers(shown), wide=True)
+    return Chart(name, title, caption, partial(figure_of, shown), numbers(shown), wide=True)
 
 
 def _of_windows(shown: Timeline) -> Iterator[str]:

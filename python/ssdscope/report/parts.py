@@ -1,10 +1,18 @@
 """What the template sets on the page: tables and charts; and how to look things up."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.plots import LIGHT, PAGE, Palette, inline_svg, titled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Document = Mapping[str, Any]
+Draw = Callable[[Palette], "Figure"]
+"""Draws a picture in the colours that it is given."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +25,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture with its words and its numbers.
+    """A picture with its words and its numbers: the same on a page and in a notebook.
 
     Attributes
     ----------
-    svg
-        Made by us from numbers; the only text in the page that is not escaped again.
+    draw
+        Draws it; nothing is drawn before it is shown.
     wide
         Whether it takes the whole width.
     """
@@ -30,9 +38,18 @@ class Chart:
     id: str
     title: str
     caption: str
-    svg: str
+    draw: Draw = field(repr=False, compare=False)
     table: Table | None = None
     wide: bool = False
+
+    @cached_property
+    def svg(self) -> str:
+        """Draw it for a page; the only text there that is not escaped again."""
+        return inline_svg(self.draw(PAGE), self.id, f"{self.title}. {self.caption}")
+
+    def figure(self) -> "Figure":
+        """Draw it to stand alone: with its title, in the colours of a light page."""
+        return titled(self.draw(LIGHT), self.title, LIGHT)
 
 
 def measured(document: Document, **wanted: Any) -> list[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import Budget, StageProgress
-from ssdscope.report import survey
+from ssdscope.report import mixed, survey
 from ssdscope.report.survey import Effort
 from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
@@ -43,7 +43,10 @@ def writes_bytes(info: DeviceInfo, budget: Budget, *, overview: bool) -> int:
         known = set(points)
         points = [each for each in (*survey.grid(info), *survey.between(info)) if each not in known]
     each = [survey.most_bytes(point, effort(budget).requests) for point in points]
-    return sum(each) + (0 if overview else HELD_OUT * max(each, default=0))
+    if overview:
+        return sum(each)
+    mixes = mixed.writes_bytes(info, effort(budget))
+    return sum(each) + HELD_OUT * max(each, default=0) + mixes
 
 
 def distributions_bytes(info: DeviceInfo, budget: Budget) -> int:

@@ -36,6 +36,8 @@ STAGES: tuple[tuple[str, float], ...] = (
 """Stages in order, with their share of the time; what one leaves is for those behind it."""
 TWIN_S = 12.0
 """What a twin of a simulated drive is searched for at most, counted, for each minute."""
+MIXED_SHARE = 0.03
+"""Of the time of the points that reads and writes among each other have, on a real drive."""
 OVERVIEW_TRIES = 3
 """How often what tells most is measured, where the machine is busy."""
 PROBES_COUNT = 3.4
@@ -110,27 +112,34 @@ def _detect(job: Job, progress: StageProgress) -> None:
 
 def _look(job: Job, progress: StageProgress) -> None:
     """Measure what tells most, so that who waits has it in the first seconds."""
-    _survey(job, progress, 0, len(survey.overview(job.target.device.info)), tries=OVERVIEW_TRIES)
+    effort = replace(performance.effort(job.budget), tries=OVERVIEW_TRIES)
+    _survey(job, progress, effort, end=len(survey.overview(job.target.device.info)))
 
 
 def _measure(job: Job, progress: StageProgress) -> None:
-    _survey(job, progress, len(survey.overview(job.target.device.info)), None)
+    device, effort = job.target.device, performance.effort(job.budget)
+    mixes_s = MIXED_SHARE * effort.wall_s
+    points = replace(effort, wall_s=effort.wall_s - mixes_s)
+    _survey(job, progress, points, begin=len(survey.overview(device.info)))
+    mixes = mixed.measure(device, replace(effort, wall_s=mixes_s), job.seed)
+    job.document["performance"]["mixed"] = list(mixes)
 
 
-def _survey(job: Job, progress: StageProgress, begin: int, end: int | None, tries: int = 1) -> None:
+def _survey(
+    job: Job, progress: StageProgress, effort: survey.Effort, *, begin: int = 0,
+    end: int | None = None,
+) -> None:  # fmt: skip
     """Measure points of the plan; what a stage that was cut off left of them goes."""
     device, rows = job.target.device, job.document["performance"]["points"]
     del rows[begin:]
     rng = stream(job.seed, "report.characterize.held_out")
     plan = survey.planned(device.info, performance.HELD_OUT, rng)[begin:end]
     measured = survey.collect(
-        device, [point for point, _ in plan], replace(performance.effort(job.budget), tries=tries),
+        device, [point for point, _ in plan], effort,
         seed=job.seed + begin * survey.SEEDS_APART, progress=progress,
     )  # fmt: skip
     for (_, split), row in zip(plan, measured, strict=True):
         rows.append(row.to_json() | {"split": split})
-    mixes = mixed.measure(job.target.device, effort, job.seed)
-    job.document["performance"]["mixed"] = list(mixes)
 
 
 def _sustain(job: Job, progress: StageProgress) -> None:

@@ -9,8 +9,9 @@ from ssdscope.errors import ConfigError, UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.report import words
 from ssdscope.report.document import Report
+from ssdscope.report.parts import Table
 from ssdscope.results.marks import MADE_BY
-from ssdscope.targets.names import printable
+from ssdscope.shown import shown_name
 from ssdscope.workloads import Workload
 
 SIZES_BYTES = (4096, 65_536)
@@ -97,7 +98,7 @@ def twin_of(report: Report) -> ReportedTwin:
     """
     made = report.require_twin()
     _checked(report, made, {})
-    head = printable(f"# {MADE_BY}: the twin of {' '.join(report.uri.split())}\n")
+    head = f"# {MADE_BY}: the twin of {shown_name(' '.join(report.uri.split()))}\n"
     return ReportedTwin(report, head + made)
 
 
@@ -130,6 +131,27 @@ def what_if(
     rows = twin.what_if(found.toml, changes, ASKED, seed)
     progress("random writes brought to rest on both", 0.6)
     return rows + twin.what_if(found.toml, changes, KEPT_UP, seed, sustained=True)
+
+
+def what_if_table(rows: Sequence[twin.WhatIf]) -> Table:
+    """Lay out the original and the changed twin; below 1 the changed one is faster."""
+    heads = ("workload", "depth", "as it is", "changed", "ratio", "95 % interval")
+    return Table(heads, [
+        (
+            _named(row),
+            str(row.workload["iodepth"]),
+            words.time(row.original_ns),
+            words.time(row.changed_ns),
+            f"{row.ratio:.3g}",
+            f"{row.low:.3g} to {row.high:.3g}",
+        )
+        for row in rows
+    ])  # fmt: skip
+
+
+def _named(row: twin.WhatIf) -> str:
+    sort = ", kept up" if row.sustained else ""
+    return f"{words.pattern(row.workload['rw'])} {words.size(row.workload['block_bytes'])}{sort}"
 
 
 def require_changes(found: ReportedTwin, changes: Mapping[str, str], option: str) -> None:

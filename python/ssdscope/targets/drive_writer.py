@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError
+from ssdscope.shown import shown_name
 from ssdscope.targets.device import Device, native_of, translated_errors
-from ssdscope.targets.names import printable
 
 Value = str | int | float | bool
 
@@ -37,7 +37,7 @@ def drive_toml(
     ConfigError
         If the drive could not work; every fault is named.
     """
-    lines = [f"# {printable(line)}".rstrip() for line in header] + [""]
+    lines = [f"# {shown_name(line)}".rstrip() for line in header] + [""]
     tables: dict[str, list[str]] = {"": []}
     for key, value in values.items():
         table, _, name = key.rpartition(".")

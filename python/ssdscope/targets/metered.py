@@ -241,9 +241,7 @@ class MeteredDevice(Device):
         result: RunResult | None = None
         try:
             told = self._watched(watch, progress)
-            result = super().run(
-                booking, progress=told, chunk=chunk, timeline_ns=timeline_ns
-            )
+            result = super().run(booking, progress=told, chunk=chunk, timeline_ns=timeline_ns)
         except DeviceError as error:
             result = error.partial
             raise

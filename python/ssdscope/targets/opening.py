@@ -89,6 +89,17 @@ class Target:
         access = [each.device.access() or {} for each in self.members or (self,)]
         return any(each.get("reads_before_writes") for each in access)
 
+    def identity(self) -> dict[str, Any]:
+        """Say what tells the target from others, for a file of many runs on one."""
+        return {
+            "target": self.uri,
+            "state": self.state,
+            "sets": list(self.sets),
+            "capacity_bytes": self.capacity_bytes,
+            "writable": self.device.info.writable,
+            "fingerprint": self.fingerprint(),
+        }
+
     def describe(self) -> dict[str, Any]:
         """Describe the target for a result file: enough to open it again."""
         description: dict[str, Any] = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from ssdscope.errors import DeviceError
 from ssdscope.targets.quiet import Quiet
 from ssdscope.targets.told import told_summary
+from ssdscope.units import format_duration
 
 if TYPE_CHECKING:
     import numpy as np
@@ -248,6 +249,17 @@ class Progress:
         """Read a progress report of the native module."""
         values = json.loads(text)
         return cls(**{each.name: values[each.name] for each in fields(cls)})
+
+    def in_words(self) -> str:
+        """Say how many requests were served, and what the estimate is."""
+        if self.looking:
+            return "reading what would be written over"
+        text = f"{self.requests:,} requests"
+        if self.requests:
+            text += f", mean {format_duration(self.mean_latency_ns)}"
+        if self.relative_half_width is not None:
+            text += f" ±{self.relative_half_width:.1%}"
+        return text
 
 
 class Log:

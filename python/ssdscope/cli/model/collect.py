@@ -1,6 +1,6 @@
 """``ssdscope model collect``: workloads run on a drive, for a model to learn from."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,12 +17,10 @@ from ssdscope.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_NOT_TRUSTWORTHY,
-    UsageError,
-    nearest,
 )
 
 if TYPE_CHECKING:
-    from ssdscope.models.table import Table
+    from ssdscope.models.collection import Collection, Job
 
 EXAMPLES = """
 256 workloads, spread evenly:
@@ -32,8 +30,6 @@ How long that may take:
 A real file, only read, a second for each workload:
   ssdscope model collect big.bin --points 64 --runtime 1s -O big.parquet
 """
-DOUBTFUL_SHARE_MAX = 0.20
-LARGEST = 1 << 20
 
 
 def register(app: typer.Typer) -> None:
@@ -147,132 +143,46 @@ def collect(
     and with more --points where it had ended. Of a drive that may not be written, only reads
     are measured.
     """
-    from ssdscope.models import collecting, designs
-    from ssdscope.models.table import Table, begun
+    from ssdscope.models import collection
+    from ssdscope.models.table import begun
 
     session: Session = context.obj
     guard(context, force=force)
-    given = _plan(design, points, test, repeats, until_ci, runtime, jobs)
+    asked = collection.Options(design, points, test, repeats, until_ci, runtime, size, jobs)
+    asked.require()
     used_seed = session.seed(seed if seed is not None else (begun(out) or {}).get("seed"))
     opened = TargetOptions.typed(context.params).open(used_seed)
-    designs.require(opened.device.info)
-    plan = collecting.Plan(
-        **given, seed=used_seed, size_bytes=_region(size, opened.device.info.capacity_bytes)
-    )
+    job = collection.Job.of(asked.plan(used_seed), asked, opened.device, target)
     if (opened.state or "").startswith("steady"):
         note(
             f"opened {opened.state}: settled for random writes of 4k, one at a time, not for others"
         )
-    planned, skipped = collecting.tasks(opened.device.info, plan)
-    if skipped:
-        note(f"{skipped:,} workloads are left out: the drive does not take such requests")
-    if not planned:
-        raise UsageError(f"target {target!r} takes none of these workloads")
+    if job.skipped:
+        note(f"{job.skipped:,} workloads are left out: the drive does not take such requests")
     if dry_run:
-        _tell_plan(plan, len(planned), skipped, output_format, used_seed)
+        _tell_plan(job, output_format, used_seed)
         return EXIT_DONE
-    plan = collecting.filled(plan, opened.device, out)
-    header = plan.header(
-        {
-            "target": opened.uri,
-            "state": opened.state,
-            "sets": list(sets or ()),
-            "capacity_bytes": opened.capacity_bytes,
-            "writable": opened.device.info.writable,
-            "fingerprint": opened.fingerprint(),
-        },
-        skipped,
-    )
-    interrupted = False
-    with Table(out, header) as rows:
-        before = len(rows.known)
-        if before:
-            note(f"{before} of the runs are in {out} already")
-        try:
-            with stage_progress(progress) as stage:
-                collecting.collect(opened.device, plan, rows, stage)
-        except KeyboardInterrupt:
-            interrupted = True
-    summary = _summary(rows, out, skipped)
+    with stage_progress(progress) as stage:
+        found = collection.run(job, opened.device, out, opened.identity(), stage)
+    if found.before:
+        note(f"{found.before} of the runs are in {out} already")
     if output_format == "json":
         from ssdscope.results.record import envelope
 
-        emit_json({**envelope(seed=used_seed), "target": opened.describe(), **summary})
+        about = {**envelope(seed=used_seed), "target": opened.describe()}
+        emit_json({**about, **found.summary()})
     else:
-        emit(table(("runs", "count"), [(key, str(value)) for key, value in summary.items()]))
+        emit(table(("runs", "count"), [(key, str(n)) for key, n in found.summary().items()]))
     session.repeat(used_seed)
-    if interrupted:
+    if found.interrupted:
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
-    return _status(summary)
+    return _status(found)
 
 
-def _plan(
-    design: str,
-    points: int | None,
-    test: int | None,
-    repeats: int | None,
-    until_ci: str,
-    runtime: str,
-    jobs: int,
-) -> dict[str, Any]:
-    """Read the options of a collection, the seed left out."""
-    from ssdscope.models.designs import DESIGNS, GRID_POINTS
-    from ssdscope.units import parse_percent, parse_seconds
-    from ssdscope.workloads.grid import FILLED_STOP, Stop
-
-    if design not in DESIGNS:
-        raise UsageError(f"--design: {design!r} is not a design", hint=nearest(design, DESIGNS))
-    wanted = points if points is not None else (GRID_POINTS if design == "grid" else 1024)
-    counts = {
-        "points": wanted,
-        "test": wanted // 4 if test is None else test,
-        "repeats": wanted // 16 if repeats is None else repeats,
-    }
-    for name, count in counts.items():
-        least = 1 if name == "points" else 0
-        if not least <= count <= LARGEST:
-            raise UsageError(f"--{name}: {count} is not between {least} and {LARGEST:,}")
-    if jobs == 0 or jobs < -1:
-        raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
-    stop = Stop(
-        _typed("--until-ci", parse_percent, until_ci),
-        _typed("--runtime", parse_seconds, runtime),
-        FILLED_STOP.fill_bytes,
-    )
-    if not 0 < stop.until_ci < 1:
-        raise UsageError(f"--until-ci: {until_ci} is not between 0% and 100%")
-    if stop.runtime_ns <= 0:
-        raise UsageError("--runtime: must be more than 0")
-    return {"design": design, **counts, "stop": stop, "jobs": jobs}
-
-
-def _region(size: str | None, capacity_bytes: int) -> int | None:
-    """Read the option --size."""
-    from ssdscope.models.designs import SMALLEST_DRIVE_BYTES
-    from ssdscope.units import parse_size
-
-    if size is None:
-        return None
-    found: int = _typed("--size", parse_size, size)
-    if not SMALLEST_DRIVE_BYTES <= found <= capacity_bytes:
-        raise UsageError(
-            f"--size: {size} is not between {SMALLEST_DRIVE_BYTES} bytes and the drive's "
-            f"{capacity_bytes}"
-        )
-    return found
-
-
-def _typed(option: str, parse: Any, text: str) -> Any:
-    try:
-        return parse(text)
-    except UsageError as error:
-        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
-
-
-def _tell_plan(plan: Any, runs: int, skipped: int, output_format: str, seed: int) -> None:
-    longest_s = runs * plan.stop.runtime_ns / 1e9
-    told = {"runs": runs, "skipped": skipped, "longest_drive_seconds": longest_s}
+def _tell_plan(job: "Job", output_format: str, seed: int) -> None:
+    longest_s = job.runs * job.plan.stop.runtime_ns / 1e9
+    told = {"runs": job.runs, "skipped": job.skipped, "longest_drive_seconds": longest_s}
     if output_format == "json":
         from ssdscope.results.record import envelope
 
@@ -281,34 +191,9 @@ def _tell_plan(plan: Any, runs: int, skipped: int, output_format: str, seed: int
         emit(table(("what", "value"), [(key, f"{value:,.10g}") for key, value in told.items()]))
 
 
-def _summary(rows: "Table", out: str, skipped: int) -> dict[str, Any]:
-    from ssdscope.models.table import LITTLE_MAX, SPLITS
-
-    every = rows.rows
-    fine = [each for each in every if not each.row.failure]
-    return {
-        **{split: sum(1 for each in every if each.split == split) for split in SPLITS},
-        "skipped": skipped,
-        "failed": len(every) - len(fine),
-        "ended_by_time": sum(1 for each in fine if not each.row.ci_reached),
-        "against_little": sum(1 for each in fine if each.row.little_deviation > LITTLE_MAX),
-        "drifted": sum(1 for each in fine if not each.state_ok),
-        "usable": sum(1 for each in every if each.usable),
-        "out": out,
-    }
-
-
-def _status(summary: dict[str, Any]) -> int:
-    total = summary["train"] + summary["test"] + summary["repeat"]
-    doubtful = total - summary["usable"]
-    if summary["against_little"]:
-        note(
-            f"{summary['against_little']} runs against Little's law: latency times rate is not "
-            "what was in flight; something else keeps the host busy, or it answers without the "
-            "drive"
-        )
-    if doubtful:
-        note(f"{doubtful} of {total} runs failed or are doubtful; no model learns from them")
-    if doubtful == total:
+def _status(found: "Collection") -> int:
+    for remark in found.remarks():
+        note(remark)
+    if found.doubtful == len(found.rows):
         return EXIT_FAILED
-    return EXIT_NOT_TRUSTWORTHY if doubtful > DOUBTFUL_SHARE_MAX * total else EXIT_DONE
+    return EXIT_DONE if found.trustworthy else EXIT_NOT_TRUSTWORTHY

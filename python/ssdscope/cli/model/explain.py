@@ -53,12 +53,7 @@ def explain(
 
     guard(context, force=force)
     fitted = FittedModel.load(model)
-    found = {
-        "importances": explaining.importances(fitted),
-        "dependences": explaining.dependences(fitted),
-        "tree": explaining.nested(fitted.readable()),
-        "rules": explaining.rules(fitted),
-    }
+    found = explaining.explained(fitted)
     if out is not None:
         _draw(fitted, found, out)
     if output_format == "json":
@@ -76,16 +71,10 @@ def _own(fitted: "FittedModel") -> float:
 
 
 def _draw(fitted: "FittedModel", found: dict[str, Any], out: str) -> None:
-    from ssdscope.plots import LIGHT, models, save
+    from ssdscope.plots import LIGHT, save
+    from ssdscope.report.model_figures import explanation
 
-    sheet = models.explanation(
-        found["tree"],
-        found["dependences"],
-        found["importances"],
-        fitted.predictions[fitted.target].name,
-        LIGHT,
-    )
-    save(sheet, out)
+    save(explanation(fitted, found, LIGHT), out)
 
 
 def _text(fitted: "FittedModel", found: dict[str, Any], out: str | None) -> str:

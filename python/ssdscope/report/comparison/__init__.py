@@ -13,5 +13,6 @@
 """
 
 from ssdscope.report.comparison.comparing import Comparison, compare, render
+from ssdscope.report.comparison.inputs import Source
 
-__all__ = ["Comparison", "compare", "render"]
+__all__ = ["Comparison", "Source", "compare", "render"]

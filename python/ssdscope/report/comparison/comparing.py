@@ -7,9 +7,9 @@ from typing import Any
 from ssdscope.errors import UsageError
 from ssdscope.report import templating, words
 from ssdscope.report.comparison import figures, sides
-from ssdscope.report.comparison.inputs import KINDS, Entry, read_all
+from ssdscope.report.comparison.inputs import KINDS, Entry, Source, read_all
 from ssdscope.report.comparison.speeds import Group, Ranked, grouped, over_all, rank, ratio, shared
-from ssdscope.report.parts import Table
+from ssdscope.report.parts import Chart, Table
 from ssdscope.results.record import envelope
 from ssdscope.units import significant
 
@@ -117,20 +117,21 @@ class Comparison:
         }
 
 
-def compare(paths: Sequence[str]) -> Comparison:
-    """Compare files of one kind.
+def compare(sources: Sequence[str | Source]) -> Comparison:
+    """Compare results of one kind.
 
     Parameters
     ----------
-    paths
-        Two or more: reports, results of runs or replays, or tables of sweeps.
+    sources
+        Two files or more: reports, results of runs or replays, or tables of sweeps; or such in
+        memory.
 
     Raises
     ------
     UsageError
         If they are of several kinds, cannot be read, or have no workload in common.
     """
-    entries = read_all(paths)
+    entries = read_all(sources)
     names = shared(entries)
     if not names:
         told = "\n".join(f"  {each.path}: {_few(each)}" for each in entries)
@@ -179,6 +180,11 @@ def _told(mean_ns: float, half_ns: float | None) -> str:
     return f"{words.time(mean_ns)} ± {significant(round(100 * half_ns / mean_ns, 4), 2)} %"
 
 
+def rankings(told: Comparison) -> list[Chart]:
+    """Draw the ranking of each group."""
+    return [figures.ranking(each, number) for number, each in enumerate(told.groups)]
+
+
 def pairwise(group: Group) -> Table:
     """Give every two of a group: how many times as fast the row is as the column."""
     order = [each.entry for each in group.ranking]
@@ -212,8 +218,8 @@ def render(told: Comparison) -> str:
         missing=told.missing(),
         circumstances=[(each.name, sides.circumstances(each)) for each in entries],
         rankings=[
-            (figures.ranking(each, number), pairwise(each) if len(entries) > 2 else None)
-            for number, each in enumerate(told.groups)
+            (chart, pairwise(group) if len(entries) > 2 else None)
+            for chart, group in zip(rankings(told), told.groups, strict=True)
         ],
         findings=[row | {"mark": _mark(row)} for row in document["findings"]],
         curves=figures.curves(entries),

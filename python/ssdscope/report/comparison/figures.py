@@ -1,13 +1,13 @@
 """Curves of everything that is compared, on the same axes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from ssdscope.plots import PAGE, comparisons
+from ssdscope.plots import comparisons
 from ssdscope.report import over_time, words
 from ssdscope.report.comparison.inputs import Entry
 from ssdscope.report.comparison.speeds import Group
-from ssdscope.report.figures import chart
 from ssdscope.report.parts import Chart, Table
 from ssdscope.results.timeline import timeline_of
 
@@ -22,11 +22,11 @@ def ranking(group: Group, number: int) -> Chart:
     ]
     count = len(group.workloads)
     over = "" if count == 1 else f", the geometric mean over {count} shared workloads"
-    return chart(
+    return Chart(
         f"ranking-{number}",
         f"{group.name[:1].upper()}{group.name[1:]}: mean latency relative to the fastest",
         f"Times as long{over}; bars are 95 % intervals.",
-        comparisons.relative(rows, PAGE),
+        partial(comparisons.relative, rows),
         wide=True,
     )
 
@@ -57,9 +57,9 @@ def curves(entries: Sequence[Entry]) -> list[Chart]:
         xs = {p["x"] for line in lines for p in _points(line)}
         if len(lines) < 2 or len(xs) < 2:
             continue
-        figure = comparisons.overlaid(lines, PAGE, (min(every), max(every)))
+        draw = partial(comparisons.overlaid, lines, span_ns=(min(every), max(every)))
         shown.append(
-            chart(f"curve-{number}", f"Latency: {name}", _caption(lines), figure, _table(lines))
+            Chart(f"curve-{number}", f"Latency: {name}", _caption(lines), draw, _table(lines))
         )
     return shown
 

@@ -79,8 +79,28 @@ class Entry:
     findings: Findings | None = field(default=None, repr=False)
 
 
-def read_all(paths: Sequence[str]) -> list[Entry]:
-    """Read files of one kind.
+@dataclass(frozen=True)
+class Source:
+    """A result to compare.
+
+    Attributes
+    ----------
+    where
+        The file; of a result in memory what messages call it.
+    name
+        What it is called among the others; without, its drive, and where that is not enough its
+        file as well.
+    document
+        Of a run or a report in memory; None for a file.
+    """
+
+    where: str
+    name: str | None = None
+    document: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+def read_all(sources: Sequence[str | Source]) -> list[Entry]:
+    """Read results of one kind: files, or what is in memory.
 
     Raises
     ------
@@ -88,13 +108,19 @@ def read_all(paths: Sequence[str]) -> list[Entry]:
         If there are fewer than two, one cannot be read, or their kinds differ; the message says
         what each is.
     """
-    if len(paths) < 2:
+    given = [each if isinstance(each, Source) else Source(each) for each in sources]
+    if len(given) < 2:
         raise UsageError("a comparison takes two files or more", hint=HINT)
-    found = [_read(Path(path)) for path in paths]
+    found = [_read(each) for each in given]
     if len({each.kind for each in found}) > 1:
         told = "\n".join(f"  {each.path}: {KINDS[each.kind]}" for each in found)
         raise UsageError(f"these cannot be compared with each other:\n{told}", hint=HINT)
-    return _named(found)
+    names = [each.name for each in given if each.name is not None]
+    if not names:
+        return _named(found)
+    if len(names) < len(given) or len(set(names)) < len(names):
+        raise UsageError("all that is compared is named, each differently, or nothing is")
+    return [replace(each, name=name) for each, name in zip(found, names, strict=True)]
 
 
 def _named(entries: Sequence[Entry]) -> list[Entry]:
@@ -112,17 +138,19 @@ def _named(entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _read(path: Path) -> Entry:
-    if path.suffix == ".parquet":
-        return _sweep(path)
-    document = _json(path)
+def _read(source: Source) -> Entry:
+    where = source.where
+    if source.document is None and Path(where).suffix == ".parquet":
+        return _sweep(Path(where))
+    document = _json(Path(where)) if source.document is None else source.document
     if not isinstance(document, dict):
-        raise UsageError(f"{path} is nothing that ssdscope wrote", hint=HINT)
+        raise UsageError(f"{where} is nothing that ssdscope wrote", hint=HINT)
     if "findings" in document or "performance" in document:
-        return _report(path)
+        in_memory = source.document is not None
+        return _report(reports.parsed(document, where) if in_memory else reports.read(Path(where)))
     if {"requests", "elapsed_ns", "workload"} <= document.keys():
-        return _run(path, document)
-    raise UsageError(f"{path} is neither a report nor the results of a run", hint=HINT)
+        return _run(where, document)
+    raise UsageError(f"{where} is neither a report nor the results of a run", hint=HINT)
 
 
 def _json(path: Path) -> Any:
@@ -133,17 +161,18 @@ def _json(path: Path) -> Any:
         raise UsageError(f"{path} is no JSON, or ends too early: {error}", hint=HINT) from None
 
 
-def _report(path: Path) -> Entry:
-    report = reports.read(path)
+def _report(report: reports.Report) -> Entry:
     try:
         points = best_known(measured(report.document))
         cells = {workload(point, point["sort"]): _cell_of(point) for point in points}
         curves = [point for each in points for point in _curve(each)]
     except (KeyError, TypeError) as error:
-        raise UsageError(f"{path}: performance: {error} is missing or wrong", hint=HINT) from None
+        where = f"{report.where}: performance"
+        raise UsageError(f"{where}: {error} is missing or wrong", hint=HINT) from None
     return Entry(
-        report.uri, str(path), "report", report.uri, cells, curves, report.document, report.findings
-    )
+        report.uri, report.where, "report", report.uri, cells, curves, report.document,
+        report.findings,
+    )  # fmt: skip
 
 
 def workload(point: Mapping[str, Any], sort: str = "") -> str:
@@ -174,7 +203,7 @@ def _curve(point: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [each | ends for each in found]
 
 
-def _run(path: Path, document: Mapping[str, Any]) -> Entry:
+def _run(path: str, document: Mapping[str, Any]) -> Entry:
     tool, target = document.get("tool"), document.get("target")
     if not isinstance(tool, dict) or tool.get("name") != "ssdscope":
         raise UsageError(f"{path} was not written by ssdscope", hint=HINT)
@@ -184,12 +213,12 @@ def _run(path: Path, document: Mapping[str, Any]) -> Entry:
             f"version {SCHEMA_VERSION}"
         )
     try:
-        uri = str(target["uri"]) if isinstance(target, dict) else str(path)
+        uri = str(target["uri"]) if isinstance(target, dict) else path
         sides = [name for name in DIRECTIONS if document[name]]
         cells = {f"{name}s": _direction(document[name], f"{name}s") for name in sides}
     except (KeyError, TypeError) as error:
         raise UsageError(f"{path}: {error} is missing or wrong", hint=HINT) from None
-    return Entry(uri, str(path), "run", uri, cells, document=document)
+    return Entry(uri, path, "run", uri, cells, document=document)
 
 
 def _direction(told: Mapping[str, Any], group: str) -> Cell:
