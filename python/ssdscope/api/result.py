@@ -272,10 +272,12 @@ class Run(Shown, Pictured):
         return Sheet(runs.title(self.document), runs.went_to(self.document), tables, remarks)
 
     def _charts(self) -> Sequence[Chart]:
-        from ssdscope.report import runs
+        from ssdscope.report import over_time, runs
+        from ssdscope.results.timeline import timeline_of
 
-        chart = runs.chart(self.document, self.log)
-        return [] if chart is None else [chart]
+        latencies, shown = runs.chart(self.document, self.log), timeline_of(self.document)
+        over = None if shown is None else over_time.chart(shown, "timeline", "Rate and latency")
+        return [each for each in (latencies, over) if each is not None]
 
     def _nothing(self) -> str:
         return "no reads and no writes were served"
