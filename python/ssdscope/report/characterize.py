@@ -428,9 +428,9 @@ def _limits(name: str, info: DeviceInfo, plan: spending.Plan, allowed_s: float) 
         # Probes keep to their time themselves: they say what a step costs before they begin it.
         work_s = None if name == "findings" else allowed_s * stages.CORES.get(name, 1)
         return Limits(None, writes, work_s)
-    # What paces itself ends in time; the meter ends what does not.
-    ends_s = time.monotonic() + MEASURED_TIMES * allowed_s if name in stages.WRITING[1:] else None
-    return Limits(ends_s, writes)
+    # The overview paces itself, and is there however long it takes to load what measures.
+    ends = name in stages.WRITING and name != "overview"
+    return Limits(time.monotonic() + MEASURED_TIMES * allowed_s if ends else None, writes)
 
 
 def _require_there(device: Device) -> None:
