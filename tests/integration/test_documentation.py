@@ -41,7 +41,7 @@ def test_there_is_something_to_check() -> None:
 def test_the_guide_names_every_option_of_run() -> None:
     text = (ROOT / "docs" / "running.md").read_text(encoding="utf-8").partition("## Several")[0]
     named = {name.replace("-", "_") for name in re.findall(r"--([a-z-]+)", text)}
-    others = {"log", "until_steady", "verify", "do_verify"}
+    others = {"log", "timeline", "timeline_interval", "until_steady", "verify", "do_verify"}
     assert named == OPTIONS.keys() | ALIASES.keys() | others
 
 

@@ -49,8 +49,8 @@ file = "trace.spc"
 nand.channels = [1, 2]
 """
 COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
-    "run": (("data.bin", "--jobs", "jobs.toml"), {"log": "a.parquet"}),
-    "replay": (("data.bin", "trace.spc"), {"log": "a.parquet"}),
+    "run": (("data.bin", "--jobs", "jobs.toml"), {"log": "a.parquet", "timeline_output": "a.svg"}),
+    "replay": (("data.bin", "trace.spc"), {"log": "a.parquet", "timeline_output": "a.svg"}),
     "characterize": (
         ("data.bin", "--trace", "trace.spc"),
         {"out": "a.html", "json_out": "a.json"},

@@ -11,9 +11,9 @@ import numpy as np
 from ssdscope.cli import terminal
 from ssdscope.cli.terminal import paragraph
 from ssdscope.plots.style import count_label
-from ssdscope.results.drops import FALL
+from ssdscope.results.drops import no_drop
 from ssdscope.results.timeline import PERCENTILES, Series, Timeline
-from ssdscope.units import format_duration, format_percent
+from ssdscope.units import format_duration
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 ROWS = 6
@@ -149,7 +149,7 @@ def _drops(timeline: Timeline) -> list[str]:
     """Say of each drop when, how far and why."""
     drops = timeline.document["drops"]
     if not drops:
-        return [paragraph(f"no drop of {format_percent(FALL)} or more stands out")]
+        return [paragraph(no_drop(timeline))]
     shown = _shown(timeline)
     lines = [
         paragraph(f"drop {number}: {in_a_sentence(drop)}", MOST_COLUMNS)

@@ -105,7 +105,7 @@ def _label(rate: Axes, bandwidth: Axes, latency: Axes, palette: Palette) -> None
         (rate, style.count_label, "IOPS"),
         (bandwidth, style.rate_label, "bandwidth"),
     ):
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * max(axes.get_ylim()[1] / 1.05, 1e-9))
         axes.yaxis.set_major_formatter(FuncFormatter(_or_zero(label)))
         axes.set_ylabel(name)
     latency.set_ylabel("latency")

@@ -11,7 +11,7 @@ from ssdscope.plots import LIGHT, save
 from ssdscope.plots.timeline import timeline as figure_of
 from ssdscope.report import templating, words
 from ssdscope.report.parts import Chart, Table
-from ssdscope.results.drops import FALL
+from ssdscope.results.drops import FALL, no_drop
 from ssdscope.results.files import creating, write_bytes, write_text
 from ssdscope.results.marks import MADE_BY
 from ssdscope.results.timeline import OPS, Timeline, timeline_of
@@ -60,7 +60,7 @@ def _of_windows(shown: Timeline) -> Iterator[str]:
     if shown.document["drops"]:
         yield f"Shaded: drops of the rate by {format_percent(FALL)} or more."
     else:
-        yield f"No drop of the rate by {format_percent(FALL)} or more stands out."
+        yield f"{no_drop(shown).capitalize()}."
 
 
 def _of_drops(shown: Timeline) -> Iterator[str]:

@@ -210,8 +210,11 @@ class _Stretch:
 
 
 def with_drops(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the drops to what a device gave of a run over time."""
-    return {**document, "drops": find_drops(Timeline(document))}
+    """Add to what a device gave of a run over time how much windows scatter, and the drops."""
+    timeline = Timeline(document)
+    scales = _scales(timeline)
+    scatter = scales[0].scatter if scales else None
+    return {**document, "scatter": scatter, "drops": _found(timeline, scales)}
 
 
 def find_drops(timeline: Timeline) -> list[dict[str, Any]]:
@@ -227,9 +230,13 @@ def find_drops(timeline: Timeline) -> list[dict[str, Any]]:
         bandwidth_before_bytes_per_s, bandwidth_bytes_per_s``, ``causes`` (each with its ``share``
         of the fall, or None), ``words`` and ``windows``, their places.
     """
+    return _found(timeline, _scales(timeline))
+
+
+def _found(timeline: Timeline, scales: Sequence[_Groups]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     # The coarsest first: of a long fall single windows that are low show only a part.
-    for groups in reversed(_scales(timeline)):
+    for groups in reversed(scales):
         covered = {place for drop in found for place in drop["windows"]}
         found += [
             drop
@@ -250,6 +257,14 @@ def _scales(timeline: Timeline) -> list[_Groups]:
         each *= 2
         scales.append(_Groups.of(timeline, each, scales[-1].scatter / math.sqrt(2)))
     return scales
+
+
+def no_drop(timeline: Timeline) -> str:
+    """Say that there is no drop, and what might hide one."""
+    said = f"no drop of {format_percent(FALL)} or more stands out"
+    if SIGMAS * timeline.scatter <= FALL:
+        return said
+    return f"{said}: windows scatter by {format_percent(timeline.scatter)}"
 
 
 @dataclass(frozen=True)

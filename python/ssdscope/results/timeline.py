@@ -86,6 +86,11 @@ class Timeline:
     def __len__(self) -> int:
         return len(self.document["begin_ns"])
 
+    @property
+    def scatter(self) -> float:
+        """By what share rates of windows usually differ where no level changes; 0 if not known."""
+        return float(self.document.get("scatter") or 0.0)
+
     @cached_property
     def begin_s(self) -> Floats:
         """When each window begins, from the start of the run."""
