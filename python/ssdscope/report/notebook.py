@@ -115,9 +115,9 @@ def of_advice(given: Sequence[Mapping[str, Any]]) -> Sheet:
             (
                 each.tool,
                 each.knob,
-                Code(each.command),
-                each.gain or words.NOTHING,
-                each.span or each.effect,
+                Code(each.command) if each.command else each.habit,
+                "; ".join(each.gains) or words.NOTHING,
+                each.streams or each.effect,
                 each.why,
             )
             for each in told.settings
