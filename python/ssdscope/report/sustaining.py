@@ -51,7 +51,9 @@ MOST_ROUNDS = round(MOST_REGIONS / ROUND_SHARE) + WINDOW_ROUNDS + 1
 """Of one workload, with those that are measured and those that are tried first."""
 SEED = 0x5057
 NEAR_SHARE = 0.02
-"""Of the drive, a round of a workload that goes on from a fork of a drive that is at rest."""
+"""Of the drive, a round of a workload that goes on from a fork of a drive that is at rest..."""
+NEAR_REQUESTS = 500
+"""... and the least: of few requests no rate is known within some percent."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,18 @@ def _chain_bytes(info: DeviceInfo, points: Sequence[Point]) -> int:
     """Give what the workloads of one pattern and size write at most."""
     capacity, most = info.capacity_bytes, 0
     for place, each in enumerate(points):
-        share = NEAR_SHARE if place and info.snapshot else ROUND_SHARE
+        share = _share(info, each, begun=place > 0 and info.snapshot)
         queue = LEAST_DEPTHS * each.iodepth * each.block_bytes
         most += MOST_ROUNDS * min(max(round(share * capacity), queue), capacity)
     return most
+
+
+def _share(info: DeviceInfo, point: Point, *, begun: bool) -> float:
+    """Give what a round writes of a drive: less if one workload has brought it to rest already."""
+    if not begun:
+        return ROUND_SHARE
+    least = NEAR_REQUESTS * point.block_bytes / info.capacity_bytes
+    return min(max(NEAR_SHARE, least), ROUND_SHARE)
 
 
 def settle(
@@ -326,7 +336,7 @@ def _chain(
             course.found = sustain(
                 near, survey.workload_of(point, seed), written_bytes=written,
                 most_cost=most_cost, spare_bytes=spare_bytes, drift=drift,
-                round_share=NEAR_SHARE if near is not device else ROUND_SHARE,
+                round_share=_share(device.info, point, begun=near is not device),
             )  # fmt: skip
         except DeviceError as error:
             course.failure = error.message
