@@ -33,7 +33,7 @@ from ssdscope.findings import (
     fits,
     series,
 )
-from ssdscope.plots import PAGE, charts, findings, inline_svg
+from ssdscope.plots import PAGE, findings, inline_svg
 from ssdscope.report import words
 from ssdscope.results.record import strict_json
 from ssdscope.studies.recovery.truth import Kind
@@ -342,10 +342,3 @@ def test_the_study_judges_as_properties_say() -> None:
 )
 def test_values_are_written_in_the_unit_of_their_axis(unit: str, text: str) -> None:
     assert words.of_unit(1.5 * (1 << 20), unit) == text
-
-
-def test_a_trace_of_too_few_requests_for_any_window_is_drawn_empty() -> None:
-    few = {"start_s": [0.0], "requests": [9], "p50_ns": [None]}
-    tail = {"start_s": [0.0], "requests": [9], "p99_ns": [None]}
-    figure = charts.timeline({"width_s": 1.0, "read": few | {"tail": tail}}, PAGE)
-    assert "time in the trace" in inline_svg(figure, "trace", "a trace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ssdscope.errors import UsageError
@@ -41,24 +41,12 @@ class Budget:
         Of measurements on simulated drives: one for each minute.
     heavy
         Whether probes that write more than one capacity may run.
-    asked_s
-        Of what was asked for, if this is a part of it.
     """
 
     name: str
     wall_s: float
     repetitions: int
     heavy: bool = False
-    asked_s: float | None = None
-
-    @property
-    def brevity(self) -> float:
-        """Of what is counted on a simulated drive, what is left where less than a minute is."""
-        return min(1.0, (self.asked_s or self.wall_s) / DEFAULT_S)
-
-    def part(self, seconds: float) -> Budget:
-        """Give a part of the time."""
-        return replace(self, wall_s=seconds, asked_s=self.asked_s or self.wall_s)
 
     @classmethod
     def parse(cls, text: str) -> Budget:
@@ -70,12 +58,8 @@ class Budget:
             If it is something else.
         """
         kind, _, given = text.partition(":")
-        if text == "default":
-            seconds = DEFAULT_S
-        elif text == "full":
-            seconds = FULL_S
-        else:
-            seconds = _seconds(text, given if kind == "full" else text)
+        usual_s = {"default": DEFAULT_S, "full": FULL_S}.get(text)
+        seconds = usual_s or _seconds(text, given if kind == "full" else text)
         return cls(text, seconds, max(1, round(seconds / 60)), heavy=kind == "full")
 
 

@@ -20,6 +20,7 @@ from ssdscope.report import looking, outcome, planning, replay, resuming, spendi
 from ssdscope.report.identity import Disclosure, Masked
 from ssdscope.report.page import render
 from ssdscope.report.resuming import UNFINISHED
+from ssdscope.report.stage_budget import part
 from ssdscope.report.stages import Job
 from ssdscope.results import envelope
 from ssdscope.results.files import Together, destination, is_special, write_text
@@ -382,7 +383,7 @@ def _run_stage(name: str, job: Job, account: spending.Account, progress: StagePr
     whole_target, whole_budget = job.target, job.budget
     found = whole_target.device
     allowed_s = _allowed_s(name, job, account)
-    job.budget = whole_budget.part(allowed_s)
+    job.budget = part(whole_budget, allowed_s)
     limits = _limits(name, found.info, account.plan, allowed_s)
     begun, worked = time.monotonic(), time.process_time()
     device = MeteredDevice(found.fork() if found.info.snapshot else found, limits)

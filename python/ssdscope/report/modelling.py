@@ -12,6 +12,7 @@ from ssdscope.models.table import Collected, Runs
 from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.report import model_runs
 from ssdscope.report.model_runs import Kinds
+from ssdscope.report.stage_budget import brevity
 from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
 from ssdscope.targets.metered import ExhaustedError
@@ -45,7 +46,7 @@ def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
         stop = Stop(UNTIL_CI, RUNTIME_NS, most_bytes=RUN_BYTES)
-        share = budget.brevity
+        share = brevity(budget)
         points, test, repeats = (round(share * count) for count in (POINTS, TEST, REPEATS))
         return collecting.Plan("sobol", points, test, repeats, seed, stop)
     seconds = RUNS_SHARE * budget.wall_s

@@ -11,6 +11,7 @@ from ssdscope import stats
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.report import mixed, survey
+from ssdscope.report.stage_budget import brevity
 from ssdscope.report.survey import Effort
 from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
@@ -29,7 +30,7 @@ left to the stage; those behind it have more than they need if it is cheap."""
 
 def effort(budget: Budget) -> Effort:
     """Say how long points are measured."""
-    requests = max(LEAST_REQUESTS, round(REQUESTS * budget.repetitions * budget.brevity))
+    requests = max(LEAST_REQUESTS, round(REQUESTS * budget.repetitions * brevity(budget)))
     return Effort(requests, budget.wall_s)
 
 
@@ -129,7 +130,7 @@ def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stre
 
 
 def _distribution_requests(budget: Budget) -> int:
-    return round(DISTRIBUTION_REQUESTS * min(budget.repetitions, 8) * budget.brevity)
+    return round(DISTRIBUTION_REQUESTS * min(budget.repetitions, 8) * brevity(budget))
 
 
 def _affordable(device: Device, workload: Workload, requests: int) -> int:

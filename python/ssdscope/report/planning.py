@@ -14,6 +14,7 @@ from ssdscope.probes.budget import WRITTEN_BYTE_WORK_S
 from ssdscope.probes.registry import choose
 from ssdscope.report import modelling, performance, replay, stages, sustaining
 from ssdscope.report.spending import Part, Plan, looked_at_bytes, of_probes
+from ssdscope.report.stage_budget import part
 
 if TYPE_CHECKING:
     from ssdscope.probes.budget import Budget
@@ -58,11 +59,11 @@ def of_page(
     whole, stages_s = sum(shares.values()) or 1.0, seconds - START_S - PAGE_S
     parts = [Part(START, 0, START_S)]
     for name, share in shares.items():
-        part = budget.part(share / whole * stages_s)
-        writes = _writes_bytes(name, target, part, probing, trace)
-        parts.append(Part(name, writes, part.wall_s))
+        of_stage = part(budget, share / whole * stages_s)
+        writes = _writes_bytes(name, target, of_stage, probing, trace)
+        parts.append(Part(name, writes, of_stage.wall_s))
     parts.append(Part(PAGE, 0, PAGE_S))
-    total = sum(part.writes_bytes for part in parts)
+    total = sum(each.writes_bytes for each in parts)
     return replace(
         probing,
         parts=tuple(parts),

@@ -16,6 +16,7 @@ from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.report import mixed, modelling, outcome, performance, replay, survey, sustaining
 from ssdscope.report.resuming import UNFINISHED
+from ssdscope.report.stage_budget import part
 from ssdscope.seeds import stream
 from ssdscope.targets import Device, Target
 from ssdscope.targets.metered import MeteredDevice
@@ -95,7 +96,7 @@ def left_idle(info: DeviceInfo, budget: Budget, *, trace: bool) -> set[str]:
 
 def of_probes(budget: Budget, info: DeviceInfo) -> Budget:
     """Give what probes may spend as they count it."""
-    return budget if info.clock == "wall" else budget.part(PROBES_COUNT * budget.wall_s)
+    return budget if info.clock == "wall" else part(budget, PROBES_COUNT * budget.wall_s)
 
 
 def _detect(job: Job, progress: StageProgress) -> None:
@@ -192,7 +193,7 @@ def _budget_of(name: str, job: Job) -> Budget:
     """Give what a stage that has ended could spend."""
     spent = job.document["provenance"]["spent"]["stages"]
     allowed_s = next(each["allowed_seconds"] for each in spent if each["name"] == name)
-    return job.budget.part(allowed_s)
+    return part(job.budget, allowed_s)
 
 
 def _twin(job: Job, progress: StageProgress) -> None:

@@ -2,9 +2,10 @@
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
 //! [`plane`] is the bookkeeping of blocks, [`victims`] finds those to collect, `run` places many
-//! pages at once, `rows` pages written in order, `collection` frees blocks, `wear` spreads erases over them, [`pslc`] is a region
-//! with one bit per cell, `untimed` does whole writes at once for preparing states, plane by
-//! plane where they can be `apart`, each with a `flat` map.
+//! pages at once, `rows` knows where those are that were written in order, `collection` frees
+//! blocks, `wear` spreads erases over them, [`pslc`] is a region with one bit per cell, `untimed`
+//! does whole writes at once for preparing states, plane by plane where they can be `apart`, each
+//! with a `flat` map.
 //! [`translation`], [`map`] and [`sectors`] (where pages are, which of their sectors were
 //! written) serve the log-block layer too.
 
