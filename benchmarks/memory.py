@@ -1,4 +1,4 @@
-"""Memory of a fully written page-mapped drive of 32 GiB with 4 KiB pages.
+"""Memory of a page-mapped drive of 32 GiB with 4 KiB pages, all of it overwritten at random.
 
 The figure is what the process has at its peak beyond what it had before the drive was
 opened, per 4 KiB page written.
@@ -13,7 +13,7 @@ CAPACITY_BYTES = 32 << 30
 
 DRIVE = Job(
     drive="mqsim-8g",
-    state="sequential",
+    state="random",  # of what was only written in order a formula knows where it is
     workload={"rw": "randread", "block_bytes": PAGE_BYTES, "iodepth": 32},
     # 16 planes of 8,810 blocks of 64 pages of 4 KiB, of which MQSim's 93 % are exported.
     sets=(f"nand.page_bytes={PAGE_BYTES}", "nand.blocks_per_plane=8810"),

@@ -35,7 +35,7 @@ if __name__ == "__main__":
     grid, survey.grid = survey.grid, few
     drawing = sys.modules["ssdscope.report.characterize"]
     drawing.render = lambda _: '<meta name="generator" content="ssdscope"></html>'
-    sustaining.MOST_COST = 3e4
+    sustaining.COST_PER_S = 2e3
     performance.REQUESTS //= 64
     performance.DISTRIBUTION_REQUESTS = 2000
     registry._PROBES = (units.PROBE,)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ import numpy as np
 from ssdscope.advise.gains import FOUND, LEAST_GAIN, USED, Gain, Misses, ratio_of
 from ssdscope.advise.streams import MIB, Stream
 from ssdscope.errors import SsdscopeError, UsageError
+from ssdscope.targets.crew import Crew
 from ssdscope.targets.records import OP_DISCARD
 from ssdscope.workloads import grid
 from ssdscope.workloads.filling import held_bytes
@@ -193,13 +193,11 @@ class Ground:
         if not new:
             return
         writing = {turn % STATES for each, turn in new if each.writes and each.kept_share is None}
-        from joblib import cpu_count
-
         try:
-            with ThreadPoolExecutor(cpu_count()) as pool:
+            with Crew() as crew:
                 unused = sorted(writing - self._busy.keys())
-                self._busy.update(zip(unused, pool.map(self._used, unused), strict=True))
-                self._times.update(zip(new, pool.map(self._one, new), strict=True))
+                self._busy.update(zip(unused, crew.map(self._used, unused), strict=True))
+                self._times.update(zip(new, crew.map(self._one, new), strict=True))
         except SsdscopeError as error:
             raise NoGainError(f"the {self.name} failed: {error.message}") from None
 

@@ -88,7 +88,7 @@ class Fill(Buffered):
             (WAITS, np.arange(count), waits(gaps).sum(axis=0)),
             (GAPS, np.arange(count), gaps.mean(axis=0).round()),
             (FLUSHES, np.tile([1, 0], RUNS), flushes.ravel()),
-            (READS, np.repeat([0, 1], READ), np.concatenate(bursts.read_ns(READ))),
+            (READS, np.repeat([0, 1], READ), np.concatenate(bursts.read_ns(READ, count))),
             (HOW, [bursts.spacing, runs], [bursts.depth, 0]),
         )
         kinds = np.repeat([kind for kind, _, _ in parts], [len(x) for _, x, _ in parts])
