@@ -17,7 +17,7 @@ from ssdscope.targets.records import Progress
 
 LONG = (
     "import ssdscope as s; from ssdscope.api import progress; progress.DELAY_S = 0; "
-    's.run("sim:ryu-b", rw="randread", number_ios=300_000{})'
+    's.run("sim:ryu-b", rw="randread", number_ios=1_500_000{})'
 )
 BAR = "%|"
 
@@ -84,7 +84,7 @@ def test_a_function_is_called_instead(capsys: pytest.CaptureFixture[str]) -> Non
     stages: list[tuple[str, float]] = []
     runs: list[Progress] = []
     s.probe("sim:ryu-b", "latency", progress=lambda *told: stages.append(told))
-    s.run("sim:ryu-b", rw="randread", number_ios=300_000, progress=runs.append)
+    s.run("sim:ryu-b", rw="randread", number_ios=1_500_000, progress=runs.append)
     assert stages
     assert all(0 <= share <= 1 for _, share in stages)
     assert runs

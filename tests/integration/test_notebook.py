@@ -87,7 +87,7 @@ def _results() -> Iterator[Any]:
     yield s.probe("null:1m", "units")["rmw_unit_bytes"]
     shown = findings.Findings(_others())
     yield from shown.values()
-    report = s.characterize(NAME, budget="1s", out="<b>.html", json="report.json")
+    report = s.characterize(NAME, budget="12s", out="<b>.html", json="report.json")
     yield report
     advice = s.advice(report)
     yield advice
@@ -182,10 +182,10 @@ def test_figures_on_a_sheet_are_those_of_the_result(results: dict[str, Any]) -> 
     report = results["Report"]
     detected = sum(each.outcome == "detected" for each in report.findings.values())
     assert f"{detected} detected" in Sheet(report._repr_html_()).text
-    made = [each for each in results["Settings"] if each.command]
+    made = [each for each in results["Settings"] if each.outcome == "set"]
     told = Sheet(results["Settings"]._repr_html_()).text
     assert f"{len(made)} of {len(results['Settings'])} settings" in told
-    assert all(each.command in told for each in made)
+    assert all((each.command or each.habit) in told for each in made)
 
 
 def texts(svg: str) -> list[str]:
@@ -208,11 +208,11 @@ def test_a_picture_is_that_of_the_page(results: dict[str, Any]) -> None:
     for chart in report._charts():
         title = chart.title.replace("µ", "µ")
         told = drawn(report.plot(chart.id))
-        assert told[-1] == title
+        told.remove(title)
         assert f'id="{chart.id}"' in page
         own = page.partition(f'id="{chart.id}"')[2].partition("</svg>")[0]
-        assert sorted(told[:-1]) == sorted(texts(own)), chart.id
-        assert len(told) > 4, chart.id
+        assert sorted(told) == sorted(texts(own)), chart.id
+        assert len(told) > 1, chart.id
 
 
 def test_each_with_pictures_draws_them_all(results: dict[str, Any]) -> None:

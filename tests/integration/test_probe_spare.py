@@ -114,7 +114,7 @@ def test_the_spare_space_shows_behind_a_region_that_is_kept_full(
 ) -> None:
     """Writes become slower where the region is full, and again where collection begins."""
     toml = page_mapped().replace("[nand]", "[nand]\nbits_per_cell = 3") + noise
-    region = 2 * 8 * 16 * PAGE
+    region = 2 * 12 * 16 * PAGE
     toml += f'[pslc]\nbytes = {region}\nprogram_ns = 80_000\noverflow = "{overflow}"\n'
     bench = bench_of(tmp_path, toml, pslc_bytes=region)
     found = told("spare", bench)

@@ -44,8 +44,9 @@ class Spent:
     ----------
     requests, bytes_read, bytes_written
         Of all runs, with the requests that a run leaves out of its figures.
-    work_s
-        What a simulated drive took, counted (`work.of_run`).
+    work_ns
+        What a simulated drive took, counted (`work.of_run`); whole, so that the sum of runs side by
+        side does not hang on which ended first.
     booked_bytes
         What runs that have not ended may write.
     whole
@@ -55,7 +56,7 @@ class Spent:
     requests: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
-    work_s: float = 0.0
+    work_ns: int = 0
     booked_bytes: int = 0
     whole: Spent | None = field(default=None, repr=False, compare=False)
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -66,9 +67,14 @@ class Spent:
             self.requests += requests
             self.bytes_read += bytes_read
             self.bytes_written += bytes_written
-            self.work_s += work_s
+            self.work_ns += round(work_s * 1e9)
         if self.whole is not None:
             self.whole.add(requests, bytes_read, bytes_written, work_s)
+
+    @property
+    def work_s(self) -> float:
+        """What a simulated drive took, counted, in seconds."""
+        return self.work_ns / 1e9
 
     def count(self, result: RunResult, ramp_requests: int = 0) -> None:
         """Count what a run came to, and requests that it left out of its figures."""

@@ -146,9 +146,7 @@ class Bursts:
 
         return self._peacefully(once)
 
-    def read_ns(
-        self, count: int, filling: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def read_ns(self, count: int, filling: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Read what was just written, and what so many writes drove out; give what both took."""
         pieces = max(count // PIECE, 1)
         halves = [
@@ -156,8 +154,8 @@ class Bursts:
             for each in (self.places[::2], self.places[1::2])
         ]
         took = [
-            self._peacefully(partial(self._now_and_later, *parts, filling))
-            for parts in zip(*(np.array_split(each, pieces) for each in halves), strict=True)
+            self._peacefully(partial(self._now_and_later, now, later, filling))
+            for now, later in zip(*(np.array_split(each, pieces) for each in halves), strict=True)
         ]
         memory, flash = (np.concatenate(each) for each in zip(*took, strict=True))
         return memory, flash
