@@ -164,17 +164,14 @@ class Bursts:
         self, now: NDArray[np.uint64], later: NDArray[np.uint64], filling: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         block = self.bench.info.logical_block_bytes
-        ops = np.tile(np.array([OP_WRITE, OP_READ], np.uint8), now.size)
         # Not by a discard: of what was discarded the map knows, and no flash is read.
-        others = np.setdiff1d(self.places.astype(np.uint64), later)
-        driven = np.resize(others if others.size else later, filling)
+        driven = np.resize(np.setdiff1d(self.places.astype(np.uint64), later), filling)
         self.bench.write(np.concatenate([later, driven]), block, most_foreign_share=1.0)
         self.bench.issue([OP_FLUSH], [0], [0])
         self.bench.idle(REST_NS if self.bench.virtual else SHORT_REST_NS)
         left = self.bench.read(later, block)
-        log = self.bench.issue(ops, np.repeat(now, 2), block)
-        memory = log.latency_ns[log.op == OP_READ]
-        return memory.astype(float), left.latency_ns.astype(float)
+        log = self.bench.issue(np.tile([OP_WRITE, OP_READ], now.size), np.repeat(now, 2), block)
+        return log.latency_ns[log.op == OP_READ].astype(float), left.latency_ns.astype(float)
 
     def _peacefully(self, call: Callable[[], T]) -> T:
         """Repeat what others disturbed, more often where waiting is free."""
