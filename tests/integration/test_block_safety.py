@@ -574,7 +574,8 @@ def test_a_page_says_which_part_was_measured(cli: Callable[..., Any], tmp_path: 
             "characterize", device, "-O", str(page), "--budget", "5s", "--seed", "1",
             "--destroy-data", "LOOP:scratch.img", "--allow-virtual", "-o", "json",
         )  # fmt: skip
-    assert said.status in (0, 3), said.err
+    busy = "not to be trusted: the machine was busy" in said.err
+    assert said.status == (3 if busy else 0), said.err
     assert said.document["target"]["access"]["window"] == [24 * MIB, 8 * MIB]
     assert f"bytes {24 * MIB:,} to {32 * MIB - 1:,}" in page.read_text(encoding="utf-8")
     assert not any(image.read_bytes()[: 24 * MIB])

@@ -236,8 +236,7 @@ def planned(
     trace
         What is replayed.
     """
-    idle = stages.left_idle(target.device.info, budget, trace=trace is not None)
-    left = {name: share for name, share in stages.STAGES if name not in {*done, *idle}}
+    left = stages.shares(target.device.info, budget, trace=trace is not None, done=done)
     return planning.of_page(target, budget, left, rated_bytes, trace)
 
 
@@ -411,13 +410,14 @@ def _run_stage(name: str, job: Job, account: spending.Account, progress: StagePr
 def _allowed_s(name: str, job: Job, account: spending.Account) -> float:
     """Give a stage its share of what is left; what one leaves is for those behind it."""
     names = [each for each, _ in stages.STAGES]
-    idle = stages.left_idle(job.device.info, job.budget, trace=job.trace is not None)
-    rest = {
-        each: share
-        for each, share in stages.STAGES[names.index(name) :]
-        if each == name or each not in idle
-    }
-    share_s = account.left_s * rest[name] / sum(rest.values())
+    behind = stages.shares(
+        job.device.info,
+        job.budget,
+        trace=job.trace is not None,
+        done=names[: names.index(name) + 1],
+    )
+    own = dict(stages.STAGES)[name]
+    share_s = account.left_s * own / (own + sum(behind.values()))
     # A few figures there are always.
     return max(share_s, planning.LEAST_S) if name == "overview" else share_s
 

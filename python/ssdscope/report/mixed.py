@@ -10,15 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from ssdscope.errors import DeviceError
-from ssdscope.report import words
+from ssdscope.report import survey, words
 from ssdscope.report.parts import Document, Table
 from ssdscope.report.survey import BURSTS, MUCH_BYTES, Effort
 from ssdscope.targets import Device
-from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.metered import TIME_OVER, ExhaustedError
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
-from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch, stretch_of
+from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch
 
 READ_PERCENT = 70
 BLOCK_BYTES = 4096
@@ -82,9 +81,7 @@ def _stretches(device: Device, plan: Workload, effort: Effort) -> Iterator[Stret
     if not device.info.snapshot:
         yield run_stretch(device, limited)
         return
-    bursts = [limited.seeded(limited.seed + burst) for burst in range(BURSTS)]
-    for outcome in run_on_copies([Course(device, [burst], logged=True) for burst in bursts]):
-        yield stretch_of(outcome.last_log, limited)
+    yield from survey.bursts(device, limited, range(limited.seed, limited.seed + BURSTS))
 
 
 def table(document: Document) -> Table | None:

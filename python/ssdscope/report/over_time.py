@@ -90,21 +90,15 @@ def numbers(shown: Timeline) -> Table:
             format_duration(row["begin_ns"]),
             *([f"{row['flow'] or 'all'} {row['op']}" if shown.flows else row["op"]] * several),
             f"{row['requests']:,}",
-            words.NOTHING if row["iops"] is None else words.iops(row["iops"]),
-            words.NOTHING
-            if row["bandwidth_bytes_per_s"] is None
-            else words.bandwidth(row["bandwidth_bytes_per_s"]),
-            *(_time(row[key]) for key in ("p50_ns", "p99_ns", "max_ns")),
+            words.iops(row["iops"]),
+            words.bandwidth(row["bandwidth_bytes_per_s"]),
+            *(words.time(row[key]) for key in ("p50_ns", "p99_ns", "max_ns")),
             words.NOTHING if row["drop"] is None else str(row["drop"]),
         )
         for place, row in enumerate(shown.rows())
         if place % len(shown) % step == 0
     ]
     return Table((head[0], *(["what"] * several), *head[1:]), rows)
-
-
-def _time(time_ns: int | None) -> str:
-    return words.NOTHING if time_ns is None else words.time(time_ns)
 
 
 def write(record: Mapping[str, Any], title: str, path: str) -> None:
@@ -195,11 +189,9 @@ def _rates(record: Mapping[str, Any]) -> Table:
                 (
                     f"{label}{op}",
                     f"{each['requests']:,}",
-                    words.NOTHING if each["iops"] is None else words.iops(each["iops"]),
-                    words.NOTHING
-                    if each["bandwidth_bytes_per_s"] is None
-                    else words.bandwidth(each["bandwidth_bytes_per_s"]),
-                    *(_time(latency[key]) for key in ("mean", "p50", "p99", "p99_9", "max")),
+                    words.iops(each["iops"]),
+                    words.bandwidth(each["bandwidth_bytes_per_s"]),
+                    *(words.time(latency[key]) for key in ("mean", "p50", "p99", "p99_9", "max")),
                 )
             )
     head = ("", "requests", "IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "max")

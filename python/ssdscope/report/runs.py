@@ -81,10 +81,9 @@ def _row(told: Mapping[str, Any]) -> tuple[str, ...]:
     low, high = latency["ci95_low"], latency["ci95_high"]
     known = low is not None and high is not None and latency["mean"]
     half = f"{significant(50 * (high - low) / latency['mean'], 2)} %" if known else words.NOTHING
-    iops, rate = told["iops"], told["bandwidth_bytes_per_s"]
     return (
-        words.NOTHING if iops is None else words.iops(iops),
-        words.NOTHING if rate is None else words.bandwidth(rate),
+        words.iops(told["iops"]),
+        words.bandwidth(told["bandwidth_bytes_per_s"]),
         words.time(latency["mean"]),
         half,
         *(words.time(latency[key]) for key in ("p50", "p90", "p99", "p99_9", "max")),

@@ -5,7 +5,7 @@ hangs on what only this process knows. So a document that was put away between t
 gone on with (`resuming`), and a simulated drive then gives what it would have given at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,10 +88,20 @@ class Job:
         return Findings.from_json(self.document["findings"])
 
 
-def left_idle(info: DeviceInfo, budget: Budget, *, trace: bool) -> set[str]:
-    """Name the stages that have nothing to do, and need no time."""
-    idle = {"trace": not trace, "sustained": not sustaining.chains(info, budget)}
-    return {name for name, nothing in idle.items() if nothing}
+def shares(
+    info: DeviceInfo, budget: Budget, *, trace: bool, done: Collection[str] = ()
+) -> dict[str, float]:
+    """Give the stages that have something to do, in order, with their shares of the time.
+
+    Parameters
+    ----------
+    trace
+        Whether one is replayed.
+    done
+        Stages that were done before.
+    """
+    nothing = {"trace": not trace, "sustained": not sustaining.chains(info, budget)}
+    return {name: share for name, share in STAGES if not nothing.get(name) and name not in done}
 
 
 def of_probes(budget: Budget, info: DeviceInfo) -> Budget:

@@ -307,14 +307,14 @@ def _stretches(
         # Reads, too, leave a drive in another state: what its dies did last, and when.
         yield run_stretch(device.fork() if device.info.snapshot else device, limited)
         return
-    few = list(_bursts(device, limited, range(seed, seed + FEW_BURSTS)))
+    few = list(bursts(device, limited, range(seed, seed + FEW_BURSTS)))
     yield from few
     if not _narrow(figures_of(few).get("write")):
-        yield from _bursts(device, limited, range(seed + FEW_BURSTS, seed + BURSTS))
+        yield from bursts(device, limited, range(seed + FEW_BURSTS, seed + BURSTS))
 
 
-def _bursts(device: Device, limited: Workload, seeds: Sequence[int]) -> Iterator[Stretch]:
-    """Run a workload on a copy for each seed, side by side."""
+def bursts(device: Device, limited: Workload, seeds: Sequence[int]) -> Iterator[Stretch]:
+    """Run a workload on a copy of a simulated drive for each seed, side by side."""
     courses = [Course(device, [limited.seeded(seed)], logged=True) for seed in seeds]
     for outcome in run_on_copies(courses):
         yield stretch_of(outcome.last_log, limited)

@@ -50,16 +50,20 @@ def size(size_bytes: float) -> str:
     return format_binary(size_bytes)
 
 
-def bandwidth(bytes_per_s: float) -> str:
+def bandwidth(bytes_per_s: float | None) -> str:
     """Write a rate in decimal units, as drives are sold: 520 MB/s."""
+    if bytes_per_s is None:
+        return NOTHING
     for unit, scale in (("TB/s", 1e12), ("GB/s", 1e9)):
         if bytes_per_s >= scale:
             return f"{significant(bytes_per_s / scale)} {unit}"
     return f"{significant(bytes_per_s / 1e6)} MB/s"
 
 
-def iops(value: float) -> str:
+def iops(value: float | None) -> str:
     """Write a rate of requests: 98.2 k."""
+    if value is None:
+        return NOTHING
     for unit, scale in (("M", 1e6), ("k", 1e3)):
         if value >= scale:
             return f"{significant(value / scale)} {unit}"

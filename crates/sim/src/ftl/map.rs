@@ -91,12 +91,6 @@ impl PageMap {
         self.sectors.write_pages(first, places.len() as u32);
     }
 
-    /// Whether nothing was ever put anywhere.
-    #[must_use]
-    pub fn is_untouched(&self) -> bool {
-        self.forward.is_untouched() && self.reverse.is_untouched()
-    }
-
     /// Puts pages in rows, where nothing was put anywhere before.
     pub(super) fn put_rows(&mut self, rows: Rows) {
         let rows = Arc::new(rows);

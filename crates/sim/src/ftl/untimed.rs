@@ -169,14 +169,15 @@ impl Ftl {
     fn fill_rows(&mut self) -> u32 {
         let row = self.geometry.plane_count * self.geometry.pages_per_block;
         let is_whole = self.geometry.pages_per_block.is_multiple_of(self.in_a_row.value)
-            && !self.region.exists()
-            && self.map.is_untouched();
+            && !self.region.exists();
         let (mut placed, mut blocks) = (0, Vec::new());
         while is_whole && placed + row <= self.pages() && self.is_far_from_collecting() {
             self.fill_row(&mut blocks);
             placed += row;
         }
-        self.map.put_rows(Rows::new(self.split(placed), &self.geometry, blocks));
+        if placed > 0 {
+            self.map.put_rows(Rows::new(self.split(placed), &self.geometry, blocks));
+        }
         placed
     }
 

@@ -148,12 +148,11 @@ def percentiles(entries: Sequence[Entry]) -> Table:
             told = each.document.get(direction)
             if told:
                 latency = told["latency_ns"]
-                rate = told.get("iops")
                 rows.append(
                     (
                         each.name,
                         f"{direction}s",
-                        words.NOTHING if rate is None else words.iops(rate),
+                        words.iops(told.get("iops")),
                         *(words.time(latency.get(key)) for key in PERCENTILES),
                     )
                 )
