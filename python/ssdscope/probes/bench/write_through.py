@@ -121,3 +121,9 @@ def _plain_and_forced_ns(bench: Bench) -> tuple[float, float]:
 
         medians.append(float(np.nanmedian(between_bursts(bench, TRIED, write, longest=TRIED))))
     return medians[0], medians[1]
+
+
+def refuse_too_fast(latency_ns: NDArray[Any]) -> None:
+    """Stop where the median write ends sooner than any flash can program: a buffer takes it."""
+    if float(np.median(latency_ns)) < FASTEST_PROGRAM_NS:
+        raise Stopped(Reason.WRITE_ACKED_FROM_BUFFER)
