@@ -36,7 +36,7 @@ from ssdscope.findings import Finding, Findings
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget, silent
 from ssdscope.probes.reconcile import reconciled
-from ssdscope.report import survey, sustaining
+from ssdscope.report import survey
 from ssdscope.seeds import stream
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
@@ -52,6 +52,8 @@ CI_MAX = 0.02
 LEAST_REQUESTS, MOST_REQUESTS = 400, 25_600
 MOST_BYTES = 2 << 30
 """Of one workload; what is not known by then is judged as far as it is."""
+MOST_COST = 30e9
+"""Nanoseconds of counted work until writes of a twin come to rest."""
 MEDIAN_MAX, P90_MAX, SUSTAINED_MAX = 0.05, 0.15, 0.10
 BUDGET = Budget.parse("default")
 
@@ -103,7 +105,7 @@ def kept_up(copy: Device, row: Settled | None) -> float | None:
     if row is None:
         return None
     plan = survey.workload_of(survey.Point(row.rw, row.block_bytes, row.iodepth), JUDGED_SEED)
-    figure = sustain(copy.fork(), plan, most_cost=sustaining.MOST_COST).figures.get("write")
+    figure = sustain(copy.fork(), plan, most_cost=MOST_COST).figures.get("write")
     return None if figure is None else row.mean_ns / figure.mean_ns - 1
 
 

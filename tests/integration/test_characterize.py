@@ -81,7 +81,7 @@ def _brief() -> Iterator[None]:
     That would be half a minute of a core for each page.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sustaining, "COST_PER_S", 1e3)
+        patch.setattr(sustaining, "CORES_NS_PER_S", 4e5)
         patch.setattr(performance, "REQUESTS", performance.REQUESTS // 3)
         yield
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, Work
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.report import planning, spending, stages
-from ssdscope.targets import Device, open_target
+from ssdscope.targets import Device, open_target, work
 from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
-from ssdscope.targets.records import Progress
+from ssdscope.targets.records import OP_WRITE, Progress
 from ssdscope.workloads import Workload
 
 PAGE = 4096
@@ -279,3 +279,40 @@ def test_work_on_a_simulated_drive_is_counted_alike_on_every_machine() -> None:
     assert left_s() == left_s()
     assert 0.9 < left_s() < 1.0
     assert MeteredDevice(open_target("sim:msr-4gb").device, Limits(work_s=0.0)).left_s() == 0
+
+
+@pytest.mark.parametrize("drive", ["ryu-a", "huang-ssd-i", "nvme-dramless", "msr-4gb"])
+def test_explicit_requests_are_work_as_drawn_ones_are(drive: str) -> None:
+    """And so are requests that a run leaves out of its figures, and what a drive does at rest."""
+    device = open_target(f"sim:{drive}", seed=1).device
+
+    def spent_s(do: Callable[[MeteredDevice], object]) -> float:
+        meter = MeteredDevice(device.fork())
+        do(meter)
+        return meter.spent.work_s
+
+    places, ops = np.arange(2000) * PAGE, np.full(2000, OP_WRITE)
+    listed = spent_s(lambda meter: meter.run_list(ops, places, np.full(2000, PAGE)))
+    drawn = spent_s(lambda meter: meter.run(Workload("write", iodepth=1, requests=2000)))
+    assert listed == pytest.approx(drawn, rel=0.1)
+    ramped = Workload("write", iodepth=1, requests=1000, ramp_requests=1000)
+    assert spent_s(lambda meter: meter.run(ramped)) == pytest.approx(drawn, rel=0.1)
+
+
+def test_what_a_drive_does_at_rest_is_work() -> None:
+    device = MeteredDevice(open_target("sim:nvme-tlc", seed=1).device.fork())
+    device.run(Workload("write", block_bytes=1 << 20, iodepth=8, requests=2000))
+    before = device.spent.work_s
+    device.idle(5_000_000_000)
+    folded = device.counters() or {}
+    assert folded["pslc_pages_folded"] > 0
+    assert device.spent.work_s > before
+
+
+def test_merges_that_go_as_others_did_are_less_work_than_pages() -> None:
+    """What is taken as done is not counted as if each page had been simulated."""
+    drive = open_target("sim:kuo-samsung-slc", seed=1).device.fork()
+    result = drive.run(Workload("randwrite", iodepth=1, requests=50))
+    steps, pages = work.flash_work(result.counters)
+    assert 0 < steps < pages / 3
+    assert (steps, pages) == drive.flash_work()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ssdscope.report import survey, sustaining, writes
 from ssdscope.report.survey import Effort, Point
 from ssdscope.targets import Device, open_target
 from ssdscope.workloads.steady import Steadiness
+from ssdscope.workloads.sustained import sustain
 
 DEFAULT = Budget.parse("default")
 
@@ -29,14 +31,15 @@ def drive(tmp_path_factory: pytest.TempPathFactory) -> Device:
 @pytest.fixture(scope="module")
 def document(drive: Device) -> dict[str, Any]:
     """The performance of the drive, as the page holds it."""
-    settled = sustaining.settle(drive, DEFAULT, seed=1, progress=silent)
+    settled = sustaining.settle(drive, DEFAULT, seed=2, progress=silent)
     points = [Point("randwrite", 65536, 16), Point("randread", 65536, 16)]
     measured = survey.collect(drive, points, Effort(400), seed=1, progress=silent)
     return {
         "target": {"info": {"clock": "virtual"}},
         "performance": {
             "points": [row.to_json() | {"split": "grid"} for row in measured],
-            "sustained": list(sustaining.rows(settled)),
+            # Of so small a drive rounds scatter, and one or the other workload finds no rest.
+            "sustained": [row for row in sustaining.rows(settled) if row["reached"]],
         },
     }
 
@@ -45,7 +48,7 @@ def test_a_write_is_a_burst_or_sustained(document: dict[str, Any]) -> None:
     burst, read = document["performance"]["points"]
     assert (burst["sort"], burst["bursts"], burst["requests"]) == ("burst", survey.FEW_BURSTS, 800)
     assert (read["sort"], read["bursts"]) == ("read", 1)
-    kept = [each for each in document["performance"]["sustained"] if each["reached"]]
+    kept = document["performance"]["sustained"]
     assert {(each["rw"], each["iodepth"]) for each in kept} >= {("randwrite", 16), ("write", 1)}
     for each in kept:
         course = each["course"]
@@ -80,7 +83,7 @@ def test_the_drive_is_left_as_it_was(drive: Device) -> None:
 def test_what_the_budget_does_not_reach_is_said(
     drive: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sustaining, "COST_PER_S", 20)
+    monkeypatch.setattr(sustaining, "CORES_NS_PER_S", 8e3)
     settled = sustaining.settle(drive, DEFAULT, seed=1, progress=silent)
     rows = list(sustaining.rows(settled))
     assert rows
@@ -111,3 +114,27 @@ def test_a_real_drive_is_written_through_only_if_asked() -> None:
     assert sustaining.chains(wall, Budget.parse("full"))
     assert sustaining.chains(replace(wall, writable=False), Budget.parse("full")) == []
     assert sustaining.chains(info(), DEFAULT)
+
+
+def test_what_may_be_spent_goes_to_what_needs_least() -> None:
+    needs = {0: 30.0, 1: 5.0, 2: 10.0, 3: math.inf}
+    granted = sustaining.affordable(needs, 40.0)
+    assert granted == {1: 10.0, 2: 20.0}
+    left = {place: need for place, need in needs.items() if place not in granted}
+    assert sustaining.affordable(left, 35.0) == {0: 35.0}, "the last has all that is left"
+    assert sustaining.affordable(left, 25.0) == {}, "which would not do"
+    assert sustaining.affordable({0: 1.0, 1: 2.0}, 30.0) == {0: 10.0, 1: 20.0}, "nothing is kept"
+
+
+def test_a_chain_ends_where_it_cannot_come_to_rest_within_what_it_may_cost(
+    drive: Device,
+) -> None:
+    """What it would cost is told by the rounds so far, and not seen when it is spent."""
+    plan = survey.workload_of(Point("randwrite", 65536, 16), 1)
+    whole = sustain(drive.fork(), plan)
+    most = 0.7 * whole.cost
+    short = sustain(drive.fork(), plan, most_cost=most)
+    assert not short.reached
+    assert short.cost < 0.9 * most
+    rounds = len(short.steadiness.rates_bytes_per_s)
+    assert short.steadiness.rates_bytes_per_s == whole.steadiness.rates_bytes_per_s[:rounds]

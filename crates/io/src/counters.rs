@@ -26,6 +26,14 @@ pub struct Counters {
     pub flash_bytes_read: u64,
     /// Whole pages programmed, for the host or for the drive itself, in bytes.
     pub flash_bytes_programmed: u64,
+    /// The same in pages.
+    pub flash_pages_read: u64,
+    /// The same in pages.
+    pub flash_pages_programmed: u64,
+    /// Commands of the flash that were simulated one by one. Work that goes as other work did is
+    /// taken as done, so there may be fewer than pages: it says what simulating took, and nothing
+    /// of the drive. Of a run, with those of its ramp.
+    pub flash_steps: u64,
     /// Blocks erased.
     pub block_erases: u64,
     /// Blocks collected.
@@ -86,6 +94,9 @@ impl Counters {
             host_bytes_discarded: self.host_bytes_discarded - earlier.host_bytes_discarded,
             flash_bytes_read: self.flash_bytes_read - earlier.flash_bytes_read,
             flash_bytes_programmed: self.flash_bytes_programmed - earlier.flash_bytes_programmed,
+            flash_pages_read: self.flash_pages_read - earlier.flash_pages_read,
+            flash_pages_programmed: self.flash_pages_programmed - earlier.flash_pages_programmed,
+            flash_steps: self.flash_steps - earlier.flash_steps,
             block_erases: self.block_erases - earlier.block_erases,
             gc_runs: self.gc_runs - earlier.gc_runs,
             gc_pages_moved: self.gc_pages_moved - earlier.gc_pages_moved,
@@ -124,12 +135,15 @@ fn differences(later: &[u64], earlier: &[u64]) -> Vec<u64> {
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Counters", 26)?;
+        let mut out = serializer.serialize_struct("Counters", 29)?;
         out.serialize_field("host_bytes_read", &self.host_bytes_read)?;
         out.serialize_field("host_bytes_written", &self.host_bytes_written)?;
         out.serialize_field("host_bytes_discarded", &self.host_bytes_discarded)?;
         out.serialize_field("flash_bytes_read", &self.flash_bytes_read)?;
         out.serialize_field("flash_bytes_programmed", &self.flash_bytes_programmed)?;
+        out.serialize_field("flash_pages_read", &self.flash_pages_read)?;
+        out.serialize_field("flash_pages_programmed", &self.flash_pages_programmed)?;
+        out.serialize_field("flash_steps", &self.flash_steps)?;
         out.serialize_field("waf", &self.waf())?;
         out.serialize_field("block_erases", &self.block_erases)?;
         out.serialize_field("gc_runs", &self.gc_runs)?;

@@ -335,6 +335,13 @@ impl PyDevice {
         self.with(py, |device| device.counters())?.as_ref().map(json).transpose()
     }
 
+    /// Commands of the flash that were simulated since it was opened, and pages read and programmed;
+    /// zeros for real drives.
+    fn flash_work(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        let counted = self.with(py, |device| device.counters())?.unwrap_or_default();
+        Ok((counted.flash_steps, counted.flash_pages_read + counted.flash_pages_programmed))
+    }
+
     /// Bytes that others read, and wrote, since it was opened; None where nobody counts.
     fn foreign_bytes(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
         let moved = self.with(py, |device| device.foreign_bytes())?;

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from ssdscope.advise.gains import FOUND, LEAST_GAIN, USED, Gain, Misses, ratio_o
 from ssdscope.advise.streams import MIB, Stream
 from ssdscope.errors import SsdscopeError, UsageError
 from ssdscope.targets.crew import Crew
+from ssdscope.targets.metered import MeteredDevice
 from ssdscope.targets.records import OP_DISCARD
 from ssdscope.workloads import grid
 from ssdscope.workloads.filling import held_bytes
@@ -46,9 +48,13 @@ TURNED_OVER = 1.5
 """Times the size of a buffer that is written before anything counts."""
 MOST_ONCE_BYTES = 16 << 30
 """More bytes in one go than so many take too long to simulate."""
-MOST_COST = 12e6
-"""Requests and operations of the flash until a rate comes to rest: some five seconds of a core."""
+MOST_COST = 4e9
+"""Nanoseconds of counted work until a rate comes to rest."""
 DISCARD_BYTES = 64 * MIB
+
+
+LATER = "the time for measuring it is over; `ssdscope advise` measures it"
+"""Why there is no gain on a page that would have to be waited for."""
 
 
 class NoGainError(Exception):
@@ -102,6 +108,11 @@ class Ground:
                 "gains are measured on a simulated drive, which can be forked",
                 hint="the twin of a report is one",
             )
+
+    @property
+    def worked_s(self) -> float:
+        """What was measured so far, as counted work; nothing where nobody counts."""
+        return self.device.spent.work_s if isinstance(self.device, MeteredDevice) else 0.0
 
     def gain(self, before: Stream, after: Stream, at_most: str = "") -> Gain:
         """Measure what one stream gains over another.
@@ -192,12 +203,16 @@ class Ground:
             self._require(stream)
         if not new:
             return
+        left_s = self.device.left_s()
+        if not left_s:
+            raise NoGainError(LATER)
+        one = partial(self._one, most_cost=min(MOST_COST, 1e9 * left_s))
         writing = {turn % STATES for each, turn in new if each.writes and each.kept_share is None}
         try:
             with Crew() as crew:
                 unused = sorted(writing - self._busy.keys())
                 self._busy.update(zip(unused, crew.map(self._used, unused), strict=True))
-                self._times.update(zip(new, crew.map(self._one, new), strict=True))
+                self._times.update(zip(new, crew.map(one, new), strict=True))
         except SsdscopeError as error:
             raise NoGainError(f"the {self.name} failed: {error.message}") from None
 
@@ -227,13 +242,13 @@ class Ground:
         grid.use(device, seed)
         return device, held_bytes(device, seed)
 
-    def _one(self, wanted: tuple[Stream, int]) -> float:
+    def _one(self, wanted: tuple[Stream, int], *, most_cost: float) -> float:
         """Give the mean time per useful byte of one run of a stream, over its places."""
         stream, turn = wanted
         if stream.once_bytes is not None:
             return self._once(stream, stream.once_bytes, turn)
         if stream.kept_share is not None:
-            return self._at_rest(stream, stream.kept_share, turn)
+            return self._at_rest(stream, stream.kept_share, turn, most_cost)
         drive, held = self._busy[turn % STATES] if stream.writes else (self.device, 0)
         times = [
             self._settled(self._fork(drive), stream, at, turn, TURNED_OVER * held)
@@ -251,7 +266,7 @@ class Ground:
         done = self._fork(self.device).run(plan).whole()
         return done.elapsed_ns / done.only().bytes / stream.useful
 
-    def _at_rest(self, stream: Stream, share: float, turn: int) -> float:
+    def _at_rest(self, stream: Stream, share: float, turn: int, most_cost: float) -> float:
         """Write a share of the drive until its rate has come to rest, the others discarded."""
         device = self._fork(self.device)
         capacity = device.info.capacity_bytes
@@ -260,7 +275,7 @@ class Ground:
             _discard(device, region, capacity)
         plan = replace(stream.workload, size_bytes=region, seed=self.seed + turn)
         spare = spare_bound(device.info) + capacity - region
-        found = sustain(device, plan, most_cost=MOST_COST, spare_bytes=spare)
+        found = sustain(device, plan, most_cost=most_cost, spare_bytes=spare)
         rate = found.figures["write"].bandwidth_bytes_per_s if found.reached else None
         if not rate:
             raise NoGainError("its rate does not come to rest in the time that there is")

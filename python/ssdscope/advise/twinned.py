@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ssdscope import stats
 from ssdscope.advise.gains import FOUND, USED, misses
-from ssdscope.advise.ground import Ground
+from ssdscope.advise.ground import LATER, Ground, NoGainError
 from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import open_drive
+from ssdscope.targets.metered import Limits, MeteredDevice
 
 if TYPE_CHECKING:
     from ssdscope.targets import Device
@@ -22,10 +23,14 @@ MEDIAN_ERROR = 0.10
 DIRECTIONS = frozenset(("read", "write"))
 WRITTEN_OVER = "random"
 """The state of a drive that was written all over at random."""
+OVERWRITTEN_PAGE_S, LEAST_PAGE_BYTES = 0.5e-6, 512
+"""What each page costs to be written so, about; and the smallest one."""
 WORN = (WRITTEN_OVER, "steady")
 
 
-def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
+def of_twin(
+    twin: Mapping[str, Any] | None, seed: int = 1, work_s: float | None = None
+) -> Ground | str:
     """Open the twin of a report.
 
     Parameters
@@ -34,6 +39,8 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
         The section of the report.
     seed
         Of the streams.
+    work_s
+        What measuring gains may cost, counted; None for as much as it takes.
 
     Returns
     -------
@@ -49,14 +56,14 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     near = {name for name, (_, most) in errors.items() if most <= NINTH_ERROR}
     far = {name: middle for name, (middle, _) in errors.items() if middle > MEDIAN_ERROR}
     try:
-        device = open_drive(text, "twin", seed)
+        device = MeteredDevice(open_drive(text, "twin", seed), Limits(work_s=work_s))
     except SsdscopeError as error:
         return f"the twin cannot be opened: {error.message}"
     worn = is_worn(tomllib.loads(text).get("default_state"))
     return Ground(
         device, seed, _fitted_to_writes(twin, rows),
         sketched=frozenset(DIRECTIONS - near), far=far, misses=misses(rows),
-        state=USED if worn else FOUND, written_over=None if worn else _opener(text, seed),
+        state=USED if worn else FOUND, written_over=None if worn else _opener(text, seed, device),
     )  # fmt: skip
 
 
@@ -65,8 +72,21 @@ def is_worn(state: str | None) -> bool:
     return str(state).partition(":")[0] in WORN
 
 
-def _opener(text: str, seed: int) -> Callable[[], Device]:
-    return lambda: open_drive(text, "twin", seed, state=WRITTEN_OVER)
+def _opener(text: str, seed: int, meter: MeteredDevice) -> Callable[[], Device]:
+    """Open the drive written all over, if there is the time: each page is written without a clock.
+
+    The opener raises `NoGainError` where there is not.
+    """
+    page_bytes = tomllib.loads(text).get("nand", {}).get("page_bytes", LEAST_PAGE_BYTES)
+    needed_s = OVERWRITTEN_PAGE_S * meter.info.capacity_bytes / page_bytes
+
+    def written_over() -> Device:
+        if needed_s > meter.left_s():
+            raise NoGainError(LATER)
+        meter.spent.add(0, 0, 0, needed_s)
+        return meter.around(open_drive(text, "twin", seed, state=WRITTEN_OVER))
+
+    return written_over
 
 
 def _rows(twin: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ without fitting again (Rasmussen and Williams 2006, 5.12), is averaged over its 
 gives the noise its shape; then all is tuned once more (after Goldberg, Williams and Bishop 1997).
 """
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +28,20 @@ TUNING_ROWS = 512
 LEAST_NOISE = 0.005
 """Of the logarithm of a target: no mean of a run is known better than to half a percent."""
 TUNING_STEPS, AGAIN_STEPS = 30, 10
+WARM_STEPS = 5
+"""Steps of the fits that begin where another has ended."""
 NOISE_NEIGHBOURS = 24
 """Rows, itself among them, whose misses tell the noise of a row; of fewer than three times as many
 rows it is taken to be alike."""
 _BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-11.0, 1.0), "length": (-3.0, 5.0)}
 """Of logarithms, for standardised columns and target."""
+
+
+class Before(NamedTuple):
+    """What a fit was tuned to, with noise alike and with noise of a shape: logarithms."""
+
+    alike: Array
+    shaped: Array
 
 
 class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,6 +56,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Rows that are fitted at most; of more these are drawn.
     random_state : int, RandomState or None, default=None
         Draws rows.
+    warm_start : bool, default=False
+        Begin to tune where the fit before ended, if it had as many columns.
 
     Attributes
     ----------
@@ -61,10 +72,12 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         log_target: bool = True,
         max_rows: int = 4200,
         random_state: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.log_target = log_target
         self.max_rows = max_rows
         self.random_state = random_state
+        self.warm_start = warm_start
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Fit on finite ``X`` of shape (n, features) and ``y`` of shape (n,)."""
@@ -98,11 +111,17 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _settle(self, points: Array, values: Array, chosen: Array, least: float) -> Array:
         """Tune and fit, with noise of a shape if there are rows to tell it; the length scales."""
         shape = np.ones(len(points))
-        start = np.concatenate([[0.0, -5.0], np.full(points.shape[1], 1.0)])
-        found = self._condition(points, values, chosen, shape, start, TUNING_STEPS, least)
+        before: Before | None = getattr(self, "_before", None) if self.warm_start else None
+        if before is not None and before.alike.size != 2 + points.shape[1]:
+            before = None
+        cold = np.concatenate([[0.0, -5.0], np.full(points.shape[1], 1.0)])
+        start, steps = (cold, TUNING_STEPS) if before is None else (before.alike, WARM_STEPS)
+        alike = found = self._condition(points, values, chosen, shape, start, steps, least)
         if len(points) >= 3 * NOISE_NEIGHBOURS:
             shape = _shape(self._points, _left_out(self._factor, values))
-            found = self._condition(points, values, chosen, shape, found, AGAIN_STEPS, least)
+            start, steps = (alike, AGAIN_STEPS) if before is None else (before.shaped, WARM_STEPS)
+            found = self._condition(points, values, chosen, shape, start, steps, least)
+        self._before = Before(alike, found)
         return np.exp(found[2:])
 
     def _condition(
@@ -116,7 +135,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         least: float,
     ) -> Array:
         """Tune on some rows and fit all; logarithms of amplitude, noise and length scales."""
-        logs = _tuned(points[chosen], values[chosen], shape[chosen], start, steps, least)
+        logs = _tune(points[chosen], values[chosen], shape[chosen], start, steps, least)
         self._amplitude, self._noise = np.exp(logs[:2]).tolist()
         self._points = points / np.exp(logs[2:])
         covariance = self._amplitude * matern(distances(self._points, self._points))
@@ -194,7 +213,7 @@ def _shape(points: Array, missed: Array) -> Array:
     return shape
 
 
-def _tuned(
+def _tune(
     points: Array, values: Array, shape: Array, start: Array, steps: int, least_noise: float
 ) -> Array:
     """Maximise the marginal likelihood; logarithms of amplitude, noise and length scales."""

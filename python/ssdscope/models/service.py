@@ -42,6 +42,8 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Fit the logarithm of the ratio, or of a positive target, and predict its exponential.
     random_state : int, RandomState or None, default=None
         Of the model.
+    warm_start : bool, default=False
+        As of `GaussianProcess`; a tree has nothing to begin from.
 
     Attributes
     ----------
@@ -57,11 +59,13 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tree: bool = False,
         log_target: bool = False,
         random_state: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.terms = terms
         self.tree = tree
         self.log_target = log_target
         self.random_state = random_state
+        self.warm_start = warm_start
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Fit on finite ``X`` of shape (n, features + terms) and ``y`` of shape (n,)."""
@@ -79,10 +83,20 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 told = with_shares(told, terms, coefficients, total)
         random = check_random_state(self.random_state)
         common: dict[str, Any] = {"log_target": self.log_target, "random_state": random}
-        ratio = GuideRegressor(ridge=RIDGE, **common) if self.tree else GaussianProcess(**common)
+        ratio = self._begun(common)
         ratio.fit(told, target)
+        self._ratio = ratio
         self.model_ = ServiceModel(ratio.model_, features, coefficients, least, shares=self.tree)
         return self
+
+    def _begun(self, common: dict[str, Any]) -> GuideRegressor | GaussianProcess:
+        """Give the model of the ratio, with what it was tuned to before if it may begin there."""
+        if self.tree:
+            return GuideRegressor(ridge=RIDGE, **common)
+        if self.warm_start and isinstance(before := getattr(self, "_ratio", None), GaussianProcess):
+            before.set_params(**common)
+            return before
+        return GaussianProcess(**common, warm_start=self.warm_start)
 
     def predict(self, X: Any) -> Array:  # noqa: N803
         """Predict for ``X`` of shape (n, features + terms)."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ssdscope.errors import UsageError
+from ssdscope.targets.work import READ_S, WRITE_S
 from ssdscope.units import parse_duration
 
 if TYPE_CHECKING:
@@ -21,10 +22,9 @@ LEAST_S = 1.0
 SURE_AFTER_S, SURE_TIMES = 1.0, 1.5
 """A call is given up once it has run so long and would need so many times what is left."""
 TIME_OVER = "its time is over"
-READ_WORK_S, READ_BYTE_WORK_S = 1e-6, 0.1e-6 / 4096
-WRITE_WORK_S, WRITTEN_BYTE_WORK_S = 4e-6, 1e-6 / 4096
-"""What a request to a simulated drive costs of a budget, and each byte of it: about what the modern
-presets take on one core. Work is counted and not timed, so that answers hang on the seed alone."""
+BYTE_WORK_S = 0.25e-6 / 4096
+"""What each byte is expected to cost of a budget on a simulated drive, beside the request: a
+command of the flash for a small page. Work is counted, so that answers hang on the seed alone."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +92,11 @@ class Work:
         )
         return cls(*read, *write)
 
-    def __add__(self, other: Work) -> Work:
-        """Put two together."""
-        return Work(
-            self.reads + other.reads,
-            self.bytes_read + other.bytes_read,
-            self.writes + other.writes,
-            self.bytes_written + other.bytes_written,
-        )
-
     @property
     def seconds(self) -> float:
-        """What it costs of a budget on a simulated drive."""
-        reading = self.reads * READ_WORK_S + self.bytes_read * READ_BYTE_WORK_S
-        return reading + self.writes * WRITE_WORK_S + self.bytes_written * WRITTEN_BYTE_WORK_S
+        """What it is expected to cost of a budget on a simulated drive."""
+        moved_bytes = self.bytes_read + self.bytes_written
+        return self.reads * READ_S + self.writes * WRITE_S + moved_bytes * BYTE_WORK_S
 
 
 class Deadline:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["before", "each", "planned_writes_bytes", "run"]
 
 FAIR_SHARES = 6.0
-"""A probe may take so many times what each of those left would have of a real drive's time."""
+"""A probe may take so many times what each of those left would have of the time..."""
+MOST_SHARE = 0.75
+"""... but never more of it than this, where others are still to come."""
 
 
 def run(
@@ -82,7 +84,8 @@ def each(
     whole = bench.deadline(1.0)
     try:
         for index, probe in enumerate(asked):
-            share = min(1.0, FAIR_SHARES / (len(asked) - index))
+            left = len(asked) - index
+            share = min(FAIR_SHARES / left, MOST_SHARE) if left > 1 else 1.0
             told = partial(_scaled, progress, index, len(asked))
             bench.take_quiet()
             for answer in _of_one(probe, bench, told, whole.left_s * share):

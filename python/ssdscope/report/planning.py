@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ssdscope.probes.budget import WRITTEN_BYTE_WORK_S
+from ssdscope.probes.budget import BYTE_WORK_S
 from ssdscope.probes.registry import choose
 from ssdscope.report import modelling, performance, replay, stages, sustaining
 from ssdscope.report.spending import Part, Plan, looked_at_bytes, of_probes
@@ -80,7 +80,7 @@ def _writes_bytes(
     """Give the most that a stage writes in its part of the time."""
     info = target.device.info
     if name == "findings":
-        counted = stages.of_probes(budget, info).wall_s / WRITTEN_BYTE_WORK_S
+        counted = budget.wall_s / BYTE_WORK_S
         return min(probing.writes_bytes, round(counted)) if probing.simulated else (
             probing.writes_bytes
         )  # fmt: skip

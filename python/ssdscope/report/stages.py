@@ -25,14 +25,14 @@ from ssdscope.targets.spare import spare_bytes
 
 STAGES: tuple[tuple[str, float], ...] = (
     ("overview", 0.02),
-    ("findings", 0.28),
-    ("performance", 0.11),
-    ("sustained", 0.22),
-    ("distribution", 0.04),
+    ("findings", 0.33),
+    ("performance", 0.14),
+    ("sustained", 0.20),
+    ("distribution", 0.03),
     ("trace", 0.04),
-    ("models", 0.12),
-    ("twin", 0.17),
-    ("advice", 0.02),
+    ("models", 0.09),
+    ("twin", 0.12),
+    ("advice", 0.03),
 )
 """Stages in order, with their share of the time; what one leaves is for those behind it."""
 TWIN_S = 12.0
@@ -41,9 +41,7 @@ MIXED_SHARE = 0.03
 """Of the time of the points that reads and writes among each other have, on a real drive."""
 OVERVIEW_TRIES = 3
 """How often what tells most is measured, where the machine is busy."""
-PROBES_COUNT = 3.4
-"""Seconds of work that probes count in a second: they count writes in order as random ones."""
-CORES = {"performance": 2, "sustained": 2, "models": 2}
+CORES = dict.fromkeys(("performance", "sustained", "models", "advice"), 1.5)
 """Cores that a stage keeps busy on copies of a simulated drive, of two; others hardly gain by the
 second one."""
 WRITING = ("overview", "performance", "sustained", "distribution", "models")
@@ -104,17 +102,11 @@ def shares(
     return {name: share for name, share in STAGES if not nothing.get(name) and name not in done}
 
 
-def of_probes(budget: Budget, info: DeviceInfo) -> Budget:
-    """Give what probes may spend as they count it."""
-    return budget if info.clock == "wall" else part(budget, PROBES_COUNT * budget.wall_s)
-
-
 def _detect(job: Job, progress: StageProgress) -> None:
     found: list[Finding] = []
     device = job.target.device
-    budget = of_probes(job.budget, device.info)
     try:
-        for finding in session.each(["all"], device, budget, job.seed, progress):
+        for finding in session.each(["all"], device, job.budget, job.seed, progress):
             found.append(finding)
             job.found(outcome.found_so_far(Findings(found)))
     finally:  # an interrupt keeps what is known
@@ -228,9 +220,12 @@ def _advise(job: Job, progress: StageProgress) -> None:
     progress("advice", 0.0)
     if job.target.kind == "null":
         return
-    ground = advise.of_twin(job.document["twin"], job.seed)
+    work_s = CORES["advice"] * job.budget.wall_s
+    ground = advise.of_twin(job.document["twin"], job.seed, work_s)
     given = advise.of_document(job.document, job.findings, ground=ground)
     job.document["advice"] = [each.to_json() for each in given]
+    if isinstance(ground, advise.Ground):
+        job.worked_s = ground.worked_s
 
 
 RUN: dict[str, Callable[[Job, StageProgress], None]] = {

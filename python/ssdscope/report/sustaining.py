@@ -17,9 +17,9 @@ from ssdscope.report.survey import Measurement, Point
 from ssdscope.targets import Device
 from ssdscope.targets.crew import Crew
 from ssdscope.targets.records import DeviceInfo
+from ssdscope.targets.work import PAGE_S
 from ssdscope.workloads import Workload
 from ssdscope.workloads.rounds import (
-    FLASH_PAGE_BYTES,
     LEAST_DEPTHS,
     MOST_REGIONS,
     SHOWN_SHARE,
@@ -39,13 +39,15 @@ from ssdscope.workloads.sustained import Sustained, sustain
 DEPTHS = (16, 1, 64)
 """The first writes the drive through."""
 PATTERNS = ("randwrite", "write")
-COST_PER_S = 5e6
-"""Requests and operations of the flash that two cores simulate in a second."""
+CORES_NS_PER_S = 1.5e9
+"""Nanoseconds of counted work that two cores do in a second, as some chains end late."""
+FLASH_PAGE_BYTES = 16 * 1024
+"""Of today's flash; smaller pages cost more a byte."""
 GLIMPSE_SHARE = 0.1
 """Of what may be spent, for a look at workloads that would cost too much to bring to rest."""
 MORE_THAN_SEEN, DEPTHS_MORE = 2.0, 1.15
-"""What a workload may cost of what its first writes promise, as collection begins later; and what
-the other depths add to it."""
+"""What a workload may cost at least of what its first writes promise, as collection begins later;
+and what the other depths add to it."""
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
 MOST_ROUNDS = round(MOST_REGIONS / ROUND_SHARE) + WINDOW_ROUNDS + 1
 """Of one workload, with those that are measured and those that are tried first."""
@@ -84,6 +86,11 @@ class Course:
     def reached(self) -> bool:
         """Whether there are figures."""
         return self.found is not None and self.found.reached
+
+    @property
+    def cost(self) -> float:
+        """What it cost, in nanoseconds of time or of counted work."""
+        return 0.0 if self.found is None else self.found.cost
 
     def to_json(self) -> dict[str, Any]:
         """Flatten into one object; the keys of a measurement first."""
@@ -138,7 +145,8 @@ def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
         Of the stage: whatever is written costs an operation a page at least.
     """
     most = sum(_chain_bytes(info, points) for points in chains(info, budget))
-    return min(most, round(COST_PER_S * budget.wall_s) * FLASH_PAGE_BYTES)
+    pages = CORES_NS_PER_S * budget.wall_s / (PAGE_S * 1e9)
+    return min(most, round(pages) * FLASH_PAGE_BYTES)
 
 
 def _chain_bytes(info: DeviceInfo, points: Sequence[Point]) -> int:
@@ -185,8 +193,20 @@ def settle(
         As in `rounds.write_until_steady`.
     """
     every = chains(device.info, budget)
-    most = _granted(device, every, budget, seed, spare_bytes)
-    return _settled(device, every, most, seed, progress, spare_bytes)
+    settling = _Settling(device, every, seed + SEED, progress, spare_bytes)
+    if not device.info.snapshot:
+        share = budget.wall_s * 1e9 / max(len(every), 1)
+        settling.run(dict.fromkeys(range(len(every)), share))
+        return settling.found()
+    whole = CORES_NS_PER_S * budget.wall_s
+    needs = settling.needs(whole / max(len(every), 1))
+    left = (1 - GLIMPSE_SHARE) * whole
+    while granted := affordable(needs, left):
+        left -= settling.run(granted)
+        needs = {place: need for place, need in needs.items() if place not in granted}
+    glimpse = GLIMPSE_SHARE * whole / max(len(every), 1) / (SHOWN_SHARE + TRIED_SHARE)
+    settling.run({place: min(glimpse, need / MORE_THAN_SEEN) for place, need in needs.items()})
+    return settling.found()
 
 
 def settle_again(
@@ -212,73 +232,96 @@ def settle_again(
     """
     if not device.info.snapshot:
         return Settled()
-    every = chains(device.info, budget)
-    granted = _granted(device, every, budget, seed, spare_bytes)
     reached = {
         Point(each["rw"], each["block_bytes"], each["iodepth"]) for each in rows if each["reached"]
     }
-    begun = [
-        (points[:1], most)
-        for points, most in zip(every, granted, strict=True)
-        if points[0] in reached
-    ]
-    return _settled(
-        device, [each for each, _ in begun], [most for _, most in begun], seed, progress,
-        spare_bytes,
-    )  # fmt: skip
+    every = [points[:1] for points in chains(device.info, budget) if points[0] in reached]
+    settling = _Settling(device, every, seed + SEED, progress, spare_bytes)
+    settling.run(dict.fromkeys(range(len(every))))
+    return settling.found()
 
 
-def _settled(
-    device: Device,
-    every: Sequence[Sequence[Point]],
-    granted: Sequence[float],
-    seed: int,
-    progress: StageProgress,
-    spare_bytes: int | None,
-) -> Settled:
-    """Bring chains of workloads to rest: on a drive that can be copied side by side."""
-    copies, settled = device.info.snapshot, Settled()
-    most_bytes = [_chain_bytes(device.info, points) for points in every]
-    drives = [device.fork(each / sum(most_bytes)) if copies else device for each in most_bytes]
-    # A run is one call into Rust that lets go of Python, so threads are enough.
-    with Crew(None if copies else 1) as crew:
-        tasks = [
-            crew.submit(_chain, each, points, most, seed + SEED, spare_bytes)
-            for each, points, most in zip(drives, every, granted, strict=True)
-        ]
-        for done, (points, task) in enumerate(zip(every, tasks, strict=True), start=1):
-            courses, kept = task.result()
-            settled.courses += courses
-            if kept is not None and copies:
-                settled.drives[points[0].rw, points[0].block_bytes] = kept
-            size = points[0].block_bytes // 1024
-            progress(f"sustained {points[0].rw} {size} KiB", done / len(every))
-    return settled
+def affordable(needs: Mapping[int, float], left: float) -> dict[int, float]:
+    """Grant what is needed and some more, the least first, as long as it is there.
 
-
-def _granted(
-    device: Device,
-    every: Sequence[Sequence[Point]],
-    budget: Budget,
-    seed: int,
-    spare_bytes: int | None,
-) -> list[float]:
-    """Say what each chain may cost.
-
-    A real drive's time is shared evenly. On a simulated one as many as can be are brought to rest,
-    and the others have a glimpse.
+    Parameters
+    ----------
+    needs
+        What each is expected to cost.
+    left
+        What all may cost together.
     """
-    if not every:
-        return []
-    if not device.info.snapshot:
-        return [budget.wall_s * 1e9 / len(every)] * len(every)
-    whole = COST_PER_S * budget.wall_s
-    with Crew() as crew:
-        copies = [device.fork() for _ in every]
-        first = [survey.workload_of(points[0], seed + SEED) for points in every]
-        looked = partial(_needed, most_cost=whole / len(every), spare_bytes=spare_bytes)
-        needs = list(crew.map(looked, copies, first))
-    return shared_out(needs, whole)
+    granted = dict[int, float]()
+    whole = sum(need for need in needs.values() if need < math.inf)
+    times = max(MORE_THAN_SEEN, left / whole) if whole else MORE_THAN_SEEN
+    for place, need in sorted(needs.items(), key=lambda item: item[1]):
+        if times * need > left:
+            # The last one has all that is left, if that may do.
+            return granted or ({place: left} if need <= left else {})
+        granted[place] = times * need
+        left -= granted[place]
+    return granted
+
+
+class _Settling:
+    """Brings chains of workloads to rest: on a drive that can be copied side by side.
+
+    Parameters
+    ----------
+    every
+        The chains; they are named by their places.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        every: Sequence[Sequence[Point]],
+        seed: int,
+        progress: StageProgress,
+        spare_bytes: int | None,
+    ) -> None:
+        self._device, self._every, self._seed = device, every, seed
+        self._progress, self._spare_bytes = progress, spare_bytes
+        self._copies = device.info.snapshot
+        most = [_chain_bytes(device.info, points) for points in every]
+        self._drives = [device.fork(each / sum(most)) if self._copies else device for each in most]
+        self._done: dict[int, tuple[list[Course], Kept | None]] = {}
+
+    def needs(self, most_cost: float) -> dict[int, float]:
+        """Estimate what each costs, on copies."""
+        copies = [self._device.fork() for _ in self._every]
+        first = [survey.workload_of(points[0], self._seed) for points in self._every]
+        needed = partial(_needed, most_cost=most_cost, spare_bytes=self._spare_bytes)
+        with Crew() as crew:
+            return dict(enumerate(crew.map(needed, copies, first)))
+
+    def run(self, granted: Mapping[int, float | None]) -> float:
+        """Run some chains, each within what it may cost; give what they cost together."""
+        # A run is one call into Rust that lets go of Python, so threads are enough.
+        with Crew(None if self._copies else 1) as crew:
+            tasks = {
+                place: crew.submit(
+                    _chain, self._drives[place], self._every[place], most, self._seed,
+                    self._spare_bytes,
+                )
+                for place, most in granted.items()
+            }  # fmt: skip
+            for place, task in tasks.items():
+                self._done[place] = task.result()
+                point = self._every[place][0]
+                what = f"sustained {point.rw} {point.block_bytes // 1024} KiB"
+                self._progress(what, len(self._done) / len(self._every))
+        return sum(course.cost for place in granted for course in self._done[place][0])
+
+    def found(self) -> Settled:
+        """Give what came of all, in order."""
+        settled = Settled()
+        for _, (courses, kept) in sorted(self._done.items()):
+            settled.courses += courses
+            if kept is not None and self._copies:
+                point = courses[0].point
+                settled.drives[point.rw, point.block_bytes] = kept
+        return settled
 
 
 def _needed(
@@ -291,29 +334,12 @@ def _needed(
         return math.inf
 
 
-def shared_out(needs: Sequence[float], whole: float) -> list[float]:
-    """Grant what is needed, the least first, as long as it is there; a glimpse to what needs more.
-
-    Parameters
-    ----------
-    needs
-        What each is expected to cost.
-    whole
-        What all may cost together.
-    """
-    left = (1 - GLIMPSE_SHARE) * whole
-    glimpse = GLIMPSE_SHARE * whole / len(needs) / (SHOWN_SHARE + TRIED_SHARE)
-    granted = [min(glimpse, need / MORE_THAN_SEEN) for need in needs]
-    for place in sorted(range(len(needs)), key=lambda place: needs[place]):
-        if needs[place] > left:
-            break
-        left -= needs[place]
-        granted[place] = MORE_THAN_SEEN * needs[place]
-    return granted
-
-
 def _chain(
-    device: Device, points: Sequence[Point], most_cost: float, seed: int, spare_bytes: int | None
+    device: Device,
+    points: Sequence[Point],
+    most_cost: float | None,
+    seed: int,
+    spare_bytes: int | None,
 ) -> tuple[list[Course], Kept | None]:
     """Bring the first to rest, and the others from where it is; none if it does not come to."""
     base = Course(points[0])

@@ -421,6 +421,13 @@ class Device:
         moved = self._native.foreign_bytes()
         return None if moved is None else Moved(*moved)
 
+    def flash_work(self) -> tuple[int, int]:
+        """Count commands of the flash that were simulated, and pages read and programmed.
+
+        It says what simulating took (`targets.work`); zeros for real drives.
+        """
+        return self._native.flash_work()
+
     def counters(self) -> dict[str, Any] | None:
         """Read what the drive counted since it was opened; None for real drives."""
         text = self._native.counters()

@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,8 @@ class Spent:
         sides = (0 if each is None else each.bytes for each in (result.read, result.write))
         whole = 1 + ramp_requests / max(result.requests, 1)
         read, written = (round(whole * each) for each in sides)
-        self.add(result.requests + ramp_requests, read, written, work.of_run(result))
+        worked_s = work.of_run(result, ramp_requests)
+        self.add(result.requests + ramp_requests, read, written, worked_s)
 
     def book(self, wanted: int | None, most: int | None) -> int:
         """Set aside what a run may write; less than it wants where not as much is left.
@@ -272,22 +274,29 @@ class MeteredDevice(Device):
         if why := self.limits.why_over():
             raise ExhaustedError(why)
         booked = self.spent.book(written, self.limits.writes_bytes)
-        # Ended early it is counted as a whole: how far it came is not known.
-        if booked == written:
-            self.spent.add(op.size, read, written, work.of_list(op.size, read + written))
-        self.spent.unbook(booked)
         if booked < written:
+            self.spent.unbook(booked)
             raise ExhaustedError(ALL_WRITTEN)
-        progress = pacing.pop("progress", None)
+        progress, count = pacing.pop("progress", None), int(writes.sum())
         watch = Watch(self.limits.why_over, progress)
+        add = partial(self.spent.add, op.size, read, written)
         try:
-            return super().run_list(
-                ops, offsets, lengths, progress=self._watched(watch, progress), **pacing
-            )
+            # Ended early it is counted as a whole: how far it came is not known.
+            with work.counted(self, add, reads=op.size - count, writes=count):
+                return super().run_list(
+                    ops, offsets, lengths, progress=self._watched(watch, progress), **pacing
+                )
         except KeyboardInterrupt:
             if watch.why:
                 raise ExhaustedError(watch.why) from None
             raise
+        finally:
+            self.spent.unbook(booked)
+
+    def idle(self, duration_ns: int) -> None:
+        """Leave the drive alone for a while; as `Device.idle`."""
+        with work.counted(self, partial(self.spent.add, 0, 0, 0)):
+            super().idle(duration_ns)
 
     def replay(self, path: str, options: Plan, **telling: Any) -> RunResult:
         """Replay a trace; as `Device.replay`. What it writes was counted when it was planned."""

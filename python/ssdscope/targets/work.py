@@ -5,23 +5,74 @@ The constants are what the presets take on one core of a usual machine (`benchma
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ssdscope.targets.device import Device
     from ssdscope.targets.records import RunResult
 
-REQUEST_S, REQUEST_BYTE_S = 1.3e-6, 0.1e-6 / 4096
-FLASH_PAGE_S, FLASH_PAGE_BYTES = 0.4e-6, 16 * 1024
-"""A page that is read or programmed; drives count bytes, and their pages differ little."""
+READ_S, WRITE_S = 0.8e-6, 2.8e-6
+"""A request of the host; what writes makes changes in memory that no other copy shares."""
+STEP_S, PAGE_S = 0.28e-6, 0.015e-6
+"""A command of the flash that is simulated by itself; and a page that is read or programmed, with
+others in one go or not."""
 
 
-def of_run(result: RunResult) -> float:
-    """Give what a run cost, in seconds of one core."""
-    counted = result.counters or {}
-    flash: int = counted.get("flash_bytes_programmed", 0) + counted.get("flash_bytes_read", 0)
-    return result.requests * REQUEST_S + flash / FLASH_PAGE_BYTES * FLASH_PAGE_S
+def of_run(result: RunResult, ramp_requests: int = 0) -> float:
+    """Give what a run cost, in seconds of one core.
+
+    Parameters
+    ----------
+    ramp_requests
+        Served before those of the figures, and taken to be like them.
+    """
+    whole = 1 + ramp_requests / max(result.requests, 1)
+    writes = 0 if result.write is None else result.write.requests
+    steps, pages = flash_work(result.counters)
+    work = (steps, round(whole * pages))
+    return of_requests(whole * (result.requests - writes), whole * writes, work)
 
 
-def of_list(requests: int, moved_bytes: int) -> float:
-    """Give what explicit requests cost, of which nobody counts what they did to the flash."""
-    return requests * REQUEST_S + moved_bytes * REQUEST_BYTE_S
+def of_requests(
+    reads: float, writes: float, until: tuple[int, int], since: tuple[int, int] = (0, 0)
+) -> float:
+    """Give what requests cost, in seconds of one core.
+
+    Parameters
+    ----------
+    reads, writes
+        How many; what only discards counts as a read.
+    until, since
+        `Device.flash_work` behind and before them.
+    """
+    steps, pages = (after - before for after, before in zip(until, since, strict=True))
+    return reads * READ_S + writes * WRITE_S + steps * STEP_S + pages * PAGE_S
+
+
+@contextmanager
+def counted(
+    device: Device, add: Callable[[float], object], *, reads: int = 0, writes: int = 0
+) -> Iterator[None]:
+    """Count what is done to a drive meanwhile, with what it does of itself.
+
+    Parameters
+    ----------
+    add
+        Told the seconds of one core, also where it fails.
+    """
+    begun = device.flash_work()
+    try:
+        yield
+    finally:
+        add(of_requests(reads, writes, device.flash_work(), begun))
+
+
+def flash_work(counters: Mapping[str, Any] | None) -> tuple[int, int]:
+    """Take `Device.flash_work` from what a drive counted; zeros where nothing is counted."""
+    if counters is None:
+        return 0, 0
+    pages = counters["flash_pages_read"] + counters["flash_pages_programmed"]
+    return counters["flash_steps"], pages

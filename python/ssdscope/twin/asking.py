@@ -24,8 +24,8 @@ REPEATS = 5
 """Runs of each, from the same state with the same seed on both; how far their ratios differ is
 the interval."""
 REQUESTS = 1000
-MOST_COST = 4e6
-"""Requests and operations of the flash until writes come to rest: some seconds of a core."""
+MOST_COST = 4e9
+"""Nanoseconds of counted work until writes come to rest."""
 
 
 @dataclass(frozen=True)

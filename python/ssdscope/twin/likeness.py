@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.errors import SsdscopeError
+from ssdscope.targets import work
 from ssdscope.targets.copies import Course, Outcome, run_on_copies
 from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
@@ -27,8 +28,8 @@ READS_LEAST, READ_BYTES = 60, 8 << 20
 so fewer than were measured are as good."""
 DESIGN_S, FOLDED_PAGE_S = 5e-3, 110e-9
 """What it costs on one core to open a design, and more by page where a fast region is folded."""
-REQUEST_S, PROGRAM_S = 1.3e-6, 150e-9
-"""What a request costs, and a page that is programmed."""
+RUN_S = 0.3e-3
+"""What a run costs beside its requests."""
 OPEN_AT_ONCE = 4
 """Designs that are run side by side: of large drives each takes memory."""
 READ_QUEUES = 2
@@ -159,11 +160,9 @@ def means_of_each(
                 if device is None:
                     found.append(np.full(len(rows), np.nan))
                     continue
-                means, programmed = next(ran)
+                means, worked_s = next(ran)
                 found.append(means)
-                requests = sum(_count(row, whole=False) for row in rows)
-                allowance.spend(_filled_s(device, values))
-                allowance.spend(_run_s(int(values["nand.page_bytes"]), requests, programmed))
+                allowance.spend(_filled_s(device, values) + worked_s)
     return found
 
 
@@ -174,14 +173,10 @@ def _filled_s(device: Device, values: Mapping[str, Value]) -> float:
     return DESIGN_S + FOLDED_PAGE_S * device.info.capacity_bytes / int(values["nand.page_bytes"])
 
 
-def _run_s(page_bytes: int, requests: int, programmed_bytes: int) -> float:
-    return requests * REQUEST_S + programmed_bytes / page_bytes * PROGRAM_S
-
-
 def _ran(
     devices: Sequence[Device], rows: Sequence[Measured], seed: int, *, whole: bool = False
-) -> Iterator[tuple[npt.NDArray[np.float64], int]]:
-    """Run workloads on copies of drives; give the means of each drive, and bytes programmed."""
+) -> Iterator[tuple[npt.NDArray[np.float64], float]]:
+    """Run workloads on copies of drives; give the means of each drive, and the work it was."""
     # Those that take longest come first.
     order = sorted(range(len(rows)), key=lambda at: _effort(rows[at]), reverse=True)
     plans = {at: _plan(rows[at], seed + at, whole) for at in order}
@@ -193,11 +188,11 @@ def _ran(
     ]
     outcomes = run_on_copies(courses)
     for _ in devices:
-        means, programmed = np.full(len(rows), np.nan), 0
+        means, worked_s = np.full(len(rows), np.nan), 0.0
         for at, outcome in zip(order, outcomes, strict=False):
             means[at] = _mean(outcome, plans[at])
-            programmed += _programmed_bytes(outcome)
-        yield means, programmed
+            worked_s += _worked_s(outcome)
+        yield means, worked_s
 
 
 def _effort(row: Measured) -> tuple[bool, int]:
@@ -205,12 +200,12 @@ def _effort(row: Measured) -> tuple[bool, int]:
     return row.rw == "randwrite", row.requests * row.block_bytes * row.writes
 
 
-def _programmed_bytes(outcome: Outcome) -> int:
-    """Count what a workload programmed, as far as it came."""
+def _worked_s(outcome: Outcome) -> float:
+    """Count what a workload cost, as far as it came."""
     done = list(outcome.results)
     if outcome.failure is not None and outcome.failure.partial is not None:
         done.append(outcome.failure.partial)
-    return sum(int((each.counters or {})["flash_bytes_programmed"]) for each in done)
+    return RUN_S + sum(work.of_run(each) for each in done)
 
 
 def _count(row: Measured, whole: bool) -> int:

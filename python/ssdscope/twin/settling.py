@@ -30,8 +30,8 @@ LEAST_BLOCKS, LEAST_MERGE_UNITS, LEAST_REQUESTS = 400, 96, 500
 """A smaller drive has so many blocks in a plane, merge units and requests at least: of few blocks
 those that are being written are a share of the spare space that counts."""
 LEAST_LOG_BLOCKS = 2
-MOST_COST = 2.5e6
-"""Requests and operations of the flash until it comes to rest: about a second."""
+MOST_COST = 2e9
+"""Nanoseconds of counted work until it comes to rest."""
 SPARES = (0.01, 0.6)
 TRIES = 5
 EVEN_ROUNDS, EVEN = 3, 0.05

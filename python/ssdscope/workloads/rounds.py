@@ -7,10 +7,13 @@ anything is collected; there nothing is judged before a bound of that has been w
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
+from ssdscope.targets import work
 from ssdscope.targets.spare import SPARE_SHARE
 from ssdscope.workloads.figures import Stretch, run_stretch
 from ssdscope.workloads.steady import (
@@ -20,10 +23,13 @@ from ssdscope.workloads.steady import (
     Steadiness,
     level_of,
     settled,
+    slope_of,
 )
 from ssdscope.workloads.workload import MIXES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ssdscope.targets.device import Device
     from ssdscope.targets.records import DeviceInfo, RunResult
     from ssdscope.workloads.workload import Workload
@@ -38,7 +44,6 @@ SHOWN_ROUNDS, SHOWN_SHARE = 10, 0.06
 """Where coming to rest would cost too much, what is spent on seeing how the rate changes."""
 SEEDS_APART = 1 << 20
 """Rounds count seeds up; what is tried before them has none of theirs."""
-FLASH_PAGE_BYTES = 16 * 1024
 ROUNDING = 1e-9
 
 
@@ -77,8 +82,8 @@ def write_until_steady(
         through. If it is None, `spare_bound` holds; on a real drive, which may be larger than its
         target, nothing does, and nothing counts as come to rest.
     most_cost
-        Give up when it has cost so much: nanoseconds on a real drive, on a simulated one
-        requests and operations of the flash. Where that will not do, rounds are shorter, so that
+        Give up when it has cost so many nanoseconds: of time on a real drive, on a simulated one
+        of counted work (`targets.work`). Where that will not do, rounds are shorter, so that
         there are some ten to see, and nothing counts as come to rest.
 
     Raises
@@ -100,7 +105,10 @@ def write_until_steady(
 
 
 def cost_of_rest(
-    device: Device, workload: Workload, most_cost: float, spare_bytes: int | None = None
+    device: Device,
+    workload: Workload,
+    most_cost: float,
+    spare_bytes: int | None = None,
 ) -> float:
     """Estimate from its first writes what it costs to bring a workload to rest and measure it.
 
@@ -158,6 +166,7 @@ class Rounds:
         self._written_bytes = written_bytes
         self._most_cost = most_cost
         self._spent = _Spent(device)
+        self._costs: list[float] = []
         self.rates: list[float] = []
         self._region_bytes, self._whole_bytes = _sizes(device, workload, round_share)
         self._least_bytes = _least_bytes(device, self._region_bytes, spare_bytes)
@@ -168,15 +177,21 @@ class Rounds:
         self._most_rounds = int(most_regions / ROUND_SHARE + ROUNDING)
 
     @property
+    def cost(self) -> float:
+        """What it has cost so far, as `most_cost` counts it."""
+        return self._spent.cost
+
+    @property
     def bytes_written(self) -> int:
         """In all rounds."""
         return len(self.rates) * self._round_bytes
 
     @property
     def may_go_on(self) -> bool:
-        """Whether another round is within what may be written, and spent."""
-        within = len(self.rates) < self._most_rounds
-        return within and (self._most_cost is None or self._spent.cost <= self._most_cost)
+        """Whether another round is within what may be written, and rest within what is spent."""
+        if len(self.rates) >= self._most_rounds:
+            return False
+        return self._most_cost is None or self._spent.cost + self._to_come <= self._most_cost
 
     @property
     def settled(self) -> bool:
@@ -191,6 +206,22 @@ class Rounds:
         """The mean of the rates in the last window; 0 before the first round."""
         return level_of(self.rates)
 
+    @property
+    def _to_come(self) -> float:
+        """What it costs to be judged and measured, if costs go on as in the last window.
+
+        Nothing before there is something to see. Where more and more is collected, each round
+        costs more than the one before.
+        """
+        if len(self._costs) < SHOWN_ROUNDS or self._least_bytes is None:
+            return 0.0
+        judged = (self._least_bytes - self._written_bytes) / self._round_bytes
+        rounds = max(judged - len(self.rates), 0.0) + WINDOW_ROUNDS
+        last = self._costs[-WINDOW_ROUNDS:]
+        rises = all(before < after for before, after in pairwise(last))
+        each = slope_of(last) / (WINDOW_ROUNDS - 1) if rises else 0.0
+        return rounds * (1 + each * (rounds + WINDOW_ROUNDS) / 2) * statistics.fmean(last)
+
     def plan(self) -> Workload:
         """Give the next round: in order behind the one before, where writes are in order.
 
@@ -202,13 +233,16 @@ class Rounds:
 
     def write(self) -> None:
         """Write a round."""
+        before = self._spent.cost
         result = self._spent.run(self.plan())
+        self._costs.append(self._spent.cost - before)
         moved = sum(each.bytes for each in (result.read, result.write) if each)
         self.rates.append(moved / max(result.elapsed_ns, 1) * 1e9)
 
     def measure(self) -> Stretch:
         """Write a round, and keep what every request of it took."""
         stretch = run_stretch(self._spent.device, self.plan())
+        self._spent.add_like(self._costs)
         self.rates.append(stretch.bytes / max(stretch.duration_ns, 1) * 1e9)
         return stretch
 
@@ -229,8 +263,11 @@ class Rounds:
         if self._most_cost is None:
             return whole
         needed = max((self._least_bytes or 0) - self._written_bytes, WINDOW_ROUNDS * whole)
-        tried = _try(self._workload, whole, self._most_cost, self._spent)
-        affordable = self._most_cost / max(self._spent.cost, 1) * tried
+        device = self._spent.device
+        # What may be spent does not change what is seen, where a copy can be tried.
+        trial = _Spent(device.fork()) if device.info.snapshot else self._spent
+        tried = _try(self._workload, whole, self._most_cost, trial)
+        affordable = self._most_cost / max(trial.cost, 1) * tried
         if self._least_bytes is not None and affordable >= needed:
             return whole
         self._most_cost *= SHOWN_SHARE + TRIED_SHARE
@@ -245,7 +282,7 @@ class _Spent:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._begun_ns = device.now_ns()
-        self._operations = 0.0
+        self._work_s = 0.0
 
     @property
     def elapsed_ns(self) -> int:
@@ -253,13 +290,16 @@ class _Spent:
 
     @property
     def cost(self) -> float:
-        return self.elapsed_ns if self.device.info.clock == "wall" else self._operations
+        wall = self.device.info.clock == "wall"
+        return self.elapsed_ns if wall else self._work_s * 1e9
+
+    def add_like(self, costs: Sequence[float]) -> None:
+        """Count a round of which only the requests are known, by the last of those before it."""
+        self._work_s += costs[-1] / 1e9 if costs else 0.0
 
     def run(self, workload: Workload) -> RunResult:
         result = self.device.run(workload).whole()
-        counted = result.counters or {}
-        flash = counted.get("flash_bytes_programmed", 0) + counted.get("flash_bytes_read", 0)
-        self._operations += result.requests + flash / FLASH_PAGE_BYTES
+        self._work_s += work.of_run(result)
         return result
 
 

@@ -34,12 +34,15 @@ class Sustained:
         Of such writes, with those before.
     stretch
         The requests behind the figures.
+    cost
+        What it came to, as ``most_cost`` counts it.
     """
 
     steadiness: Steadiness
     figures: dict[str, Figure] = field(default_factory=dict)
     bytes_written: int = 0
     stretch: Stretch | None = None
+    cost: float = 0.0
 
     @property
     def reached(self) -> bool:
@@ -101,6 +104,7 @@ def sustain(
             found = rounds.steadiness(reached=True)
             # A rate that is to rise makes latencies fall.
             figures = figures_of([stretch], drift=-max(found.drift, drift, key=abs))
-            return Sustained(found, figures, written_bytes + found.bytes_written, stretch)
+            written_bytes += found.bytes_written
+            return Sustained(found, figures, written_bytes, stretch, rounds.cost)
     found = rounds.steadiness(reached=False)
-    return Sustained(found, bytes_written=written_bytes + found.bytes_written)
+    return Sustained(found, bytes_written=written_bytes + found.bytes_written, cost=rounds.cost)

@@ -114,6 +114,8 @@ pub struct Session<'a> {
     /// Whether there is a log or a timeline: whether single requests are recorded.
     records: bool,
     counters_before: Option<Counters>,
+    /// `Counters::flash_steps` before the ramp.
+    steps_before: u64,
     lateness: Option<Recorder>,
     failures_in_a_row: u64,
     unreported: usize,
@@ -160,6 +162,7 @@ impl<'a> Session<'a> {
             log,
             timeline: timeline.map(Box::new),
             counters_before: None,
+            steps_before: device.counters().unwrap_or_default().flash_steps,
             lateness: timed_by_wall.then(Recorder::default),
             failures_in_a_row: 0,
             unreported: 0,

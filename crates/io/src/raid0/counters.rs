@@ -19,6 +19,9 @@ fn add(total: &mut Counters, member: Counters) {
         host_bytes_discarded,
         flash_bytes_read,
         flash_bytes_programmed,
+        flash_pages_read,
+        flash_pages_programmed,
+        flash_steps,
         block_erases,
         gc_runs,
         gc_pages_moved,
@@ -45,6 +48,9 @@ fn add(total: &mut Counters, member: Counters) {
     total.host_bytes_discarded += host_bytes_discarded;
     total.flash_bytes_read += flash_bytes_read;
     total.flash_bytes_programmed += flash_bytes_programmed;
+    total.flash_pages_read += flash_pages_read;
+    total.flash_pages_programmed += flash_pages_programmed;
+    total.flash_steps += flash_steps;
     total.block_erases += block_erases;
     total.gc_runs += gc_runs;
     total.gc_pages_moved += gc_pages_moved;

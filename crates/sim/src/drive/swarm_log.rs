@@ -129,8 +129,7 @@ fn random_log_block_drives_keep_every_page_and_every_nanosecond() {
         drive.shadow.check_at_rest(&drive.ftl);
         check_units(&drive.ftl);
         let written = run.pages_asked(Op::Write, drive.ftl.geometry().sectors_per_page);
-        let page_bytes = u64::from(drive.ftl.geometry().page_bytes);
-        let programmed = counters.flash_bytes_programmed / page_bytes;
+        let programmed = counters.flash_pages_programmed;
         let members = u64::from(drive.ftl.layout().shape().pages);
         worn_out += u32::from(counters.read_only);
         if drive.buffer.is_none() && !counters.read_only {

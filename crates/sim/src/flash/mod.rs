@@ -78,6 +78,10 @@ pub struct Flash {
     spots: Spots,
     known: Known,
     arrivals: u64,
+    /// Of which so many came to pass as they had been foreseen, without an event of their own.
+    followed: u64,
+    /// Commands that it took to foresee them.
+    worked_out: u64,
     pages_read: u64,
     pages_programmed: u64,
     multi_plane_commands: u64,
@@ -111,6 +115,8 @@ impl Flash {
             spots: Spots::new(&geometry, &scheduler),
             known: Known::default(),
             arrivals: 0,
+            followed: 0,
+            worked_out: 0,
             pages_read: 0,
             pages_programmed: 0,
             multi_plane_commands: 0,
@@ -348,6 +354,9 @@ impl Flash {
         let page_bytes = u64::from(self.geometry.page_bytes);
         counters.flash_bytes_read = self.pages_read * page_bytes;
         counters.flash_bytes_programmed = self.pages_programmed * page_bytes;
+        counters.flash_steps = self.arrivals - self.followed + self.worked_out;
+        counters.flash_pages_read = self.pages_read;
+        counters.flash_pages_programmed = self.pages_programmed;
         counters.multi_plane_commands = self.multi_plane_commands;
         counters.suspends = self.suspends;
         counters.channel_busy_ns =

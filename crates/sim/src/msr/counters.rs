@@ -11,8 +11,9 @@ pub(super) fn gather(servers: &[Server], page_bytes: u64) -> Counters {
     let mut counters = Counters::default();
     for server in servers {
         let work = server.element.work;
-        counters.flash_bytes_read += work.pages_read * page_bytes;
-        counters.flash_bytes_programmed += work.pages_programmed * page_bytes;
+        counters.flash_pages_read += work.pages_read;
+        counters.flash_pages_programmed += work.pages_programmed;
+        counters.flash_steps += work.pages_read + work.pages_programmed + work.erases;
         counters.block_erases += work.erases;
         counters.gc_runs += work.cleans;
         counters.gc_pages_moved += work.pages_moved;
@@ -26,5 +27,7 @@ pub(super) fn gather(servers: &[Server], page_bytes: u64) -> Counters {
             *sum += blocks;
         }
     }
+    counters.flash_bytes_read = counters.flash_pages_read * page_bytes;
+    counters.flash_bytes_programmed = counters.flash_pages_programmed * page_bytes;
     counters
 }

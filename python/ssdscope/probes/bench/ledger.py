@@ -11,7 +11,8 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, W
 from ssdscope.probes.record import Record
 from ssdscope.probes.run import run
 from ssdscope.seeds import stream
+from ssdscope.targets import work
 from ssdscope.targets.metered import ExhaustedError, Watch
 from ssdscope.targets.records import (
     OP_DISCARD,
@@ -84,7 +86,7 @@ class Bench(Known):
         self.budget = budget
         self.seed = seed
         self.bytes_written = 0
-        self._work = Work()
+        self._worked_s = self._written_s = self._expected_s = 0.0
         self.requests = 0
         self._quiet: Quiet | None = None
         self._allowed_bytes = 0
@@ -142,7 +144,7 @@ class Bench(Known):
         return Deadline(self.budget.wall_s * share, self._clock_s)
 
     def _clock_s(self) -> float:
-        return self._work.seconds if self.virtual else time.monotonic()
+        return self._worked_s if self.virtual else time.monotonic()
 
     def progress(self, stage: str, share: float) -> None:
         """Tell how far the probe has got (0 to 1)."""
@@ -206,12 +208,14 @@ class Bench(Known):
 
     def _prepare(self, state: State) -> None:
         self._require_writable()
-        planned = state.writes_bytes(self.window)
-        self._reserve(Work(bytes_written=planned))
+        planned = Work(bytes_written=state.writes_bytes(self.window))
+        # It is filled in order first, which is no dearer than expected.
+        in_order = Work(bytes_written=min(planned.bytes_written, self.window.size_bytes))
+        self._reserve(planned, no_dearer_s=in_order.seconds)
         try:
             with self._on_time(foresee=True) as told:
                 for result in prepare(self._device, state, self.window, self.seed, **told):
-                    self._enter_work(Work.of(result))
+                    self._enter_work(Work.of(result), work.of_run(result))
                     result.whole()
         except DeviceError as error:
             self.read([0], self.info.logical_block_bytes)  # tells if the drive is gone
@@ -263,8 +267,7 @@ class Bench(Known):
         planned = Work(ops.size - written, read_bytes, written, written_bytes)
         self._reserve(planned)
         before = self.foreign
-        self._enter_work(planned)
-        with self._on_time() as told:
+        with self._counted(planned), self._on_time() as told:
             log = self._device.run_list(ops, offsets, lengths, **told, **pacing)
         self._listen(log.quiet)
         theirs = self.foreign.since(before)
@@ -303,7 +306,7 @@ class Bench(Known):
         written = 0 if result.write is None else result.write.bytes
         if written > writes_bytes:
             raise RuntimeError(f"a plan wrote {written} bytes and had declared {writes_bytes}")
-        self._enter_work(Work.of(result))
+        self._enter_work(Work.of(result), work.of_run(result))
         return result
 
     @property
@@ -335,7 +338,8 @@ class Bench(Known):
             If there is not as much time left.
         """
         self._require_time(0.0 if self.virtual else duration_ns / 1e9)
-        self._device.idle(duration_ns)
+        with self._counted(Work()):
+            self._device.idle(duration_ns)
 
     @contextmanager
     def caches(self, *, write: bool | None = None, read: bool | None = None) -> Iterator[None]:
@@ -373,7 +377,8 @@ class Bench(Known):
             if on is not None and cache.on != on and cache.control != "switchable":
                 raise Stopped(Reason.CACHE_NOT_CONTROLLABLE)
         if write is not None and self.info.write_cache.on != write:
-            self._device.set_write_cache(write)
+            with self._counted(Work()):
+                self._device.set_write_cache(write)
         if read is not None and self.info.read_cache.on != read:
             self._device.set_read_cache(read)
 
@@ -402,12 +407,26 @@ class Bench(Known):
             needs = f"the next step takes {seconds:.3g} s, and {left:.3g} s are left"
             raise Stopped(Reason.BUDGET_EXHAUSTED, needs if seconds >= 1 else TIME_OVER)
 
-    def _enter_work(self, done: Work) -> None:
-        self._work += done
+    def _counted(self, done: Work) -> AbstractContextManager[None]:
+        """Enter what the drive is given to do meanwhile, and what it does of itself."""
+        enter = partial(self._enter_work, done)
+        return work.counted(self._device, enter, reads=done.reads, writes=done.writes)
+
+    def _enter_work(self, done: Work, worked_s: float) -> None:
+        if done.writes:
+            self._expected_s += done.seconds
+            self._written_s += worked_s
+        self._worked_s += worked_s
         self.bytes_written += done.bytes_written
         self.requests += done.reads + done.writes
 
-    def _reserve(self, planned: Work) -> None:
-        self._require_time(planned.seconds if self.virtual else 0.0)
+    @property
+    def _dearer(self) -> float:
+        """How many times more than expected writes have cost so far, as collecting adds to it."""
+        return max(1.0, self._written_s / self._expected_s) if self._expected_s else 1.0
+
+    def _reserve(self, planned: Work, no_dearer_s: float = 0.0) -> None:
+        expected_s = no_dearer_s + self._dearer * (planned.seconds - no_dearer_s)
+        self._require_time(expected_s if self.virtual else 0.0)
         if self.bytes_written + planned.bytes_written > self._allowed_bytes:
             raise Stopped(Reason.BUDGET_EXHAUSTED, "it has written what it declared")

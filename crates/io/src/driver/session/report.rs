@@ -1,6 +1,7 @@
 //! What a session tells: progress on the way, the log in chunks, the summary at the end.
 
 use super::{REPORT_EVERY, Session};
+use crate::counters::Counters;
 use crate::driver::{Progress, RunError};
 use crate::request::Op;
 use crate::summary::{Lateness, RunSummary, StopReason};
@@ -98,7 +99,11 @@ impl Session<'_> {
     fn summarize(&mut self) -> RunSummary {
         let stopped_by = self.stop.unwrap_or(StopReason::End);
         let counters = match (self.device.counters(), &self.counters_before) {
-            (Some(after), Some(before)) => Some(after.since(before)),
+            (Some(after), Some(before)) => Some(Counters {
+                // The ramp had to be simulated, too.
+                flash_steps: after.flash_steps - self.steps_before,
+                ..after.since(before)
+            }),
             _ => None,
         };
         let until_ci_reached = self.goals.until_ci.as_ref().map(|(share, ops)| {

@@ -120,8 +120,9 @@ impl Flash {
     fn work_out(&mut self, errand: &Errand, cast: &Cast, begun_ns: u64) -> Option<Course> {
         // All are left as they were found: at the end nobody waits anywhere.
         let spots = std::mem::take(&mut self.spots);
-        let (course, spots) = Run::new(self, spots, errand, begun_ns).finish(cast);
+        let (course, spots, sent) = Run::new(self, spots, errand, begun_ns).finish(cast);
         self.spots = spots;
+        self.worked_out += sent;
         course
     }
 
@@ -147,5 +148,6 @@ impl Flash {
         self.pages_programmed += course.pages;
         self.multi_plane_commands += course.multi_plane_commands;
         self.arrivals += course.commands;
+        self.followed += course.commands;
     }
 }

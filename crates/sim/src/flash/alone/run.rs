@@ -62,6 +62,8 @@ pub(super) struct Run<'a> {
     pub furthest: u32,
     pub laps: Laps,
     touched: Vec<u32>,
+    /// Commands that were sent, and not leapt over.
+    sent: u64,
 }
 
 impl<'a> Run<'a> {
@@ -98,6 +100,7 @@ impl<'a> Run<'a> {
             furthest: 0,
             laps: Laps::default(),
             touched: Vec::new(),
+            sent: 0,
         };
         run.line_up();
         run.laps = Laps::new(&run);
@@ -113,12 +116,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Its course for those who take part, and the spots as they were.
-    pub fn finish(mut self, cast: &Cast) -> (Option<Course>, Spots) {
+    /// Its course for those who take part, the spots as they were, and the commands it took.
+    pub fn finish(mut self, cast: &Cast) -> (Option<Course>, Spots, u64) {
         let begun_ns = self.now_ns;
         let last_unit = self.last_unit();
         let course = last_unit.and_then(|unit| self.course(begun_ns, unit, cast));
-        (course, self.spots)
+        (course, self.spots, self.sent)
     }
 
     fn course(&self, begun_ns: u64, last_unit: u32, cast: &Cast) -> Option<Course> {
@@ -288,6 +291,7 @@ impl<'a> Run<'a> {
     fn issue(&mut self, unit: u32) {
         let first = self.workers[unit as usize].head;
         self.furthest = self.furthest.max(first);
+        self.sent += 1;
         let kind = self.page(first).0;
         let planes = u64::from(self.take(unit, first));
         self.multi_plane_commands += u64::from(planes > 1);
