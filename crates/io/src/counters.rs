@@ -1,6 +1,7 @@
 //! What a drive counted since it was opened.
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
+use std::ops::AddAssign;
 
 /// Merges of a log-block drive, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -11,6 +12,14 @@ pub struct Merges {
     pub partial: u64,
     /// Both blocks were copied into a new one.
     pub full: u64,
+}
+
+impl AddAssign for Merges {
+    fn add_assign(&mut self, other: Self) {
+        self.switch += other.switch;
+        self.partial += other.partial;
+        self.full += other.full;
+    }
 }
 
 /// Cumulative counts. A run reports the difference of two readings.

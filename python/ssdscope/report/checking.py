@@ -46,8 +46,9 @@ def require_sound(document: Mapping[str, Any], info: DeviceInfo, found: Findings
         for at, row in enumerate(listed(measured.get(name, []), f"performance.{name}")):
             where = f"performance.{name}[{at}]"
             check(mapping(row, where), where)
-    if measured.get("trace") is not None:
-        mapping(measured["trace"], "performance.trace")
+    for name in ("over_time", "trace"):
+        if measured.get(name) is not None:
+            mapping(measured[name], f"performance.{name}")
     for name in ("models", "advice"):
         for at, row in enumerate(document[name]):
             mapping(row, f"{name}[{at}]")

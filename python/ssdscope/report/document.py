@@ -59,7 +59,7 @@ class Report:
 
     @property
     def performance(self) -> Mapping[str, Any]:
-        """What was measured: ``points``, ``sustained``, ``distributions``, ``trace``."""
+        """``points``, ``sustained``, ``distributions``, ``over_time``, ``trace``, as measured."""
         told: Mapping[str, Any] = self.document["performance"]
         return told
 

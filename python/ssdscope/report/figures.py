@@ -63,7 +63,20 @@ def performance_charts(document: Document) -> list[Chart]:
     series = [each for each in document["performance"]["distributions"] if "latency_ns" in each]
     if series:
         shown.append(distribution(series, f"{_counts(series)} random requests of 4 KiB each."))
+    if (course := _over_time(document)) is not None:
+        shown.append(course)
     return shown
+
+
+def _over_time(document: Document) -> Chart | None:
+    """Draw the rate of small random requests over time; nothing where none could be served."""
+    ran = document["performance"].get("over_time")
+    shown = None if ran is None else timeline_of(ran)
+    if ran is None or shown is None:
+        return None
+    what = f"{ran['requests']:,} {words.pattern(ran['rw'])}s of {words.size(ran['block_bytes'])}"
+    about = f"{what} at depth {ran['iodepth']}, from the state in which the drive was found."
+    return over_time.chart(shown, "over-time", "Rate over time", about)
 
 
 def _pattern_chart(name: str, title: str, points: Sequence[Mapping[str, Any]], x: str) -> Chart:

@@ -14,7 +14,9 @@ from ssdscope.report import mixed, survey
 from ssdscope.report.stage_budget import brevity
 from ssdscope.report.survey import Effort
 from ssdscope.report.sustaining import Settled
+from ssdscope.results.drops import with_drops
 from ssdscope.targets import Device
+from ssdscope.targets.device import FITTING
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import Stretch, counted, percentiles, run_stretch
@@ -23,6 +25,10 @@ HELD_OUT = 40
 REQUESTS, LEAST_REQUESTS = survey.LEAST_WRITES, 100
 DISTRIBUTION_REQUESTS = 20_000
 DEEP = 16
+OVER_TIME = 4
+"""Times as many requests are run to show a rate over time."""
+CASES = 5
+"""Of a real drive's time each distribution, and the rate over time, has such a part."""
 TRIED_REQUESTS, CASE_SHARE = 500, 0.5
 """On a simulated drive so many requests of a case are tried, and it takes such a share of what is
 left to the stage; those behind it have more than they need if it is cheap."""
@@ -56,7 +62,8 @@ def distributions_bytes(info: DeviceInfo, budget: Budget) -> int:
         return 0
     requests = _distribution_requests(budget)
     block = max(4096, info.logical_block_bytes)
-    return sum((requests + 2 * depth) * block for depth in (1, DEEP))
+    alone, deep = (requests + 2 * depth for depth in (1, DEEP))
+    return (alone + deep + OVER_TIME * requests) * block
 
 
 def settled_distributions(device: Device, settled: Settled) -> list[dict[str, Any]]:
@@ -102,6 +109,23 @@ def distributions(
     return [each for each in found if "failure" in each or each["requests"]]
 
 
+def over_time(device: Device, budget: Budget, seed: int) -> dict[str, Any]:
+    """Run small random requests from the state as found, and keep their rate over time.
+
+    Writes where there may be some. A failure becomes the result.
+    """
+    rw = "randwrite" if device.info.writable else "randread"
+    plan = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=DEEP, seed=seed)
+    told = {"rw": rw, "block_bytes": plan.block_bytes, "iodepth": DEEP}
+    try:
+        limited = _limited(device, budget, plan, OVER_TIME * _distribution_requests(budget))
+        alone = device.fork() if device.info.snapshot else device
+        result = alone.run(limited, timeline_ns=FITTING).whole()
+    except DeviceError as error:
+        return told | {"failure": error.message}
+    return told | {"requests": result.requests, "timeline": with_drops(result.summary["timeline"])}
+
+
 def _cases(device: Device) -> list[tuple[str, int]]:
     """List patterns and depths: reads, and writes where they may be."""
     patterns = ("randread", "randwrite") if device.info.writable else ("randread",)
@@ -118,15 +142,19 @@ def _of_stretch(rw: str, stretch: Stretch) -> dict[str, Any]:
 
 def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stretch:
     workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=seed + depth)
-    requests = _distribution_requests(budget)
-    if device.info.snapshot:
-        requests = _affordable(device, workload, requests)
-    workload = counted(workload, requests)
-    if device.info.clock == "wall":
-        share_ns = budget.wall_s * 1e9 / 4
-        workload = replace(workload, runtime_ns=round(share_ns))
+    workload = _limited(device, budget, workload, _distribution_requests(budget))
     # A simulated drive is left as it was found, and writes do not age it for the next case.
     return run_stretch(device.fork() if device.info.snapshot else device, workload)
+
+
+def _limited(device: Device, budget: Budget, workload: Workload, requests: int) -> Workload:
+    """Give a workload so many requests, or as many as the time allows."""
+    if device.info.snapshot:
+        requests = _affordable(device, workload, requests)
+    limited = counted(workload, requests)
+    if device.info.clock == "wall":
+        return replace(limited, runtime_ns=round(budget.wall_s * 1e9 / CASES))
+    return limited
 
 
 def _distribution_requests(budget: Budget) -> int:

@@ -37,6 +37,9 @@ def failures(document: Document) -> list[str]:
         for each in document["performance"]["distributions"]
         if "failure" in each
     ]
+    course = document["performance"].get("over_time") or {}
+    if "failure" in course:
+        told.append(f"the rate over time: {course['failure']}")
     told += [
         f"{words.pattern(p['rw'])} of {words.size(p['block_bytes'])} at depth {p['iodepth']}, "
         f"brought to rest: {p['failure']}"

@@ -25,12 +25,12 @@ from ssdscope.targets.spare import spare_bytes
 
 STAGES: tuple[tuple[str, float], ...] = (
     ("overview", 0.02),
-    ("findings", 0.33),
-    ("performance", 0.14),
-    ("sustained", 0.20),
+    ("findings", 0.29),
+    ("performance", 0.15),
+    ("sustained", 0.22),
     ("distribution", 0.03),
     ("trace", 0.04),
-    ("models", 0.09),
+    ("models", 0.10),
     ("twin", 0.12),
     ("advice", 0.03),
 )
@@ -161,6 +161,8 @@ def _distribute(job: Job, progress: StageProgress) -> None:
     job.document["performance"]["distributions"] = performance.distributions(
         job.target.device, job.budget, job.seed, progress, job.document[UNFINISHED]["distributions"]
     )
+    shown = performance.over_time(job.target.device, job.budget, job.seed)
+    job.document["performance"]["over_time"] = shown
 
 
 def _replay(job: Job, progress: StageProgress) -> None:

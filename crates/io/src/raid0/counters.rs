@@ -1,6 +1,6 @@
 //! What several drives counted, as if they were one.
 
-use crate::counters::{Counters, Merges};
+use crate::counters::Counters;
 
 /// Counts are added; channels and dies stand side by side, in the order of the members.
 pub fn sum(members: &[Counters]) -> Counters {
@@ -30,7 +30,7 @@ fn add(total: &mut Counters, member: Counters) {
         rmw_reads,
         multi_plane_commands,
         suspends,
-        merges: Merges { switch, partial, full },
+        merges,
         map_loads,
         map_write_backs,
         buffer_coalesced_bytes,
@@ -59,9 +59,7 @@ fn add(total: &mut Counters, member: Counters) {
     total.rmw_reads += rmw_reads;
     total.multi_plane_commands += multi_plane_commands;
     total.suspends += suspends;
-    total.merges.switch += switch;
-    total.merges.partial += partial;
-    total.merges.full += full;
+    total.merges += merges;
     total.map_loads += map_loads;
     total.map_write_backs += map_write_backs;
     total.buffer_coalesced_bytes += buffer_coalesced_bytes;
@@ -72,9 +70,13 @@ fn add(total: &mut Counters, member: Counters) {
     total.read_only |= read_only;
     total.channel_busy_ns.extend(channel_busy_ns);
     total.die_busy_ns.extend(die_busy_ns);
-    let longest = total.erase_histogram.len().max(erase_histogram.len());
-    total.erase_histogram.resize(longest, 0);
-    for (blocks, more) in total.erase_histogram.iter_mut().zip(erase_histogram) {
+    add_up(&mut total.erase_histogram, &erase_histogram);
+}
+
+/// Adds numbers of blocks, by how often they were erased.
+fn add_up(total: &mut Vec<u64>, member: &[u64]) {
+    total.resize(total.len().max(member.len()), 0);
+    for (blocks, more) in total.iter_mut().zip(member) {
         *blocks += more;
     }
 }
@@ -82,6 +84,7 @@ fn add(total: &mut Counters, member: Counters) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counters::Merges;
 
     #[test]
     fn counts_add_up_and_channels_stand_side_by_side() {
