@@ -31,8 +31,8 @@ from ssdscope.results.record import strict_json
 from ssdscope.targets import open_target
 
 DEFAULT = Budget.parse("default")
-HALF = Budget("default", wall_s=30, repetitions=1)
-"""Half of the runs that a page has by default: enough for a model to be held to."""
+HALF = Budget("default", wall_s=45, repetitions=1)
+"""Most of the runs that a page has by default: enough for a model to be held to."""
 BRIEF = Budget("default", wall_s=4, repetitions=1)
 """For what does not hang on how well the drive is known."""
 KEYS = {"target", "findings", "performance", "models", "advice", "studies", "provenance"}
@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_document(tmp_path: Path) -> None:
     for name in ("a", "b"):
         result = characterize(
             open_target("sim:msr-4gb", seed=1),
-            budget=Budget("default", wall_s=10, repetitions=1),
+            budget=Budget("default", wall_s=20, repetitions=1),
             seed=5,
             out_html=tmp_path / f"{name}.html",
         )

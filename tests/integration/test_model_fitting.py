@@ -404,9 +404,9 @@ def test_nothing_is_fitted_twice_to_the_same_rows(monkeypatch: pytest.MonkeyPatc
     made: list[int] = []
     fit_estimator = fitting.fit_estimator
 
-    def counted(model: str, feature_set: str, sample: Sample, seed: int) -> Any:
+    def counted(model: str, feature_set: str, sample: Sample, seed: int, begun: Any = None) -> Any:
         made.append(len(sample))
-        return fit_estimator(model, feature_set, sample, seed)
+        return fit_estimator(model, feature_set, sample, seed, begun)
 
     monkeypatch.setattr(fitting, "fit_estimator", counted)
     rows, fits = collection(60), fitting.Fits()

@@ -24,7 +24,7 @@ from ssdscope.report.resuming import UNFINISHED, require_nothing_lost
 from ssdscope.targets import Target, open_target
 from ssdscope.targets.records import DeviceInfo
 
-BRIEF = Budget("default", wall_s=8, repetitions=1)
+BRIEF = Budget("default", wall_s=16, repetitions=1)
 """Enough for a model, and for random writes to come to rest."""
 TIMES = ("started", "resumed", "stages_ended", "stage_seconds", "seconds")
 NAMES = [name for name, _ in stages.STAGES]

@@ -19,7 +19,7 @@ from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.budget import Budget, Work
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.report import planning, spending, stages
 from ssdscope.targets import Device, open_target, work
@@ -27,6 +27,7 @@ from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
 from ssdscope.targets.records import OP_WRITE, Progress
+from ssdscope.targets.work import Work
 from ssdscope.workloads import Workload
 
 PAGE = 4096

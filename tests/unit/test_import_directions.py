@@ -46,6 +46,7 @@ DOOR = {
     "ssdscope.targets.metered",
     "ssdscope.targets.quiet",
     "ssdscope.targets.records",
+    "ssdscope.targets.work",
 }
 """What black-box parts may import of `targets`."""
 

@@ -92,6 +92,9 @@ class FakeDrive:
             complete.append(over)
         return np.array(submit), np.array(complete)
 
+    def flash_work(self) -> tuple[int, int]:
+        return 0, 0
+
     def run_list(
         self, ops: Any, offsets: Any, lengths: Any, *, iodepth: int = 1, **_unused: Any
     ) -> Log:

@@ -95,9 +95,11 @@ def quiet(_stage: str, _share: float) -> None:
     """Tell nobody."""
 
 
-def fit_estimator(model: str, feature_set: str, sample: Sample, seed: int) -> Any:
-    """Fit one kind of model."""
-    estimator = registry.family(model).make(seed % 2**32)
+def fit_estimator(
+    model: str, feature_set: str, sample: Sample, seed: int, begun: Any = None
+) -> Any:
+    """Fit one kind of model: a new estimator, or one that goes on from what it was tuned to."""
+    estimator = registry.family(model).make(seed % 2**32) if begun is None else begun
     every = sample.whole()
     return estimator.fit(every.columns(feature_set), every.values)
 
@@ -126,8 +128,7 @@ def unseen_predictions(
     for fold in np.unique(folds):
         out = folds == fold
         part = sample.without(out)
-        every = part.whole()
-        fitted = estimator.fit(every.columns(feature_set), every.values)
+        fitted = fit_estimator(model, feature_set, part, seed, estimator)
         predicted[out] = held(fitted.model_.evaluate(columns[out]), part.whole().values)
     return Unseen(predicted, folds)
 

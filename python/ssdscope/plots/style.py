@@ -132,9 +132,18 @@ def blank_figure(palette: Palette, size_inches: tuple[float, float]) -> "Figure"
     return figure
 
 
+TITLE_INCHES = 0.24
+"""A line of a title, with what is between it and the axes."""
+
+
 def titled(figure: "Figure", title: str, palette: Palette) -> "Figure":
-    """Make a figure stand alone: on a ground of its own, its title at the top left."""
+    """Make a figure stand alone: on a ground of its own, its title at the top left.
+
+    It grows by a line of the title, so that its axes stay as they were.
+    """
     figure.patch.set_alpha(1)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + TITLE_INCHES)
     figure.suptitle(text(title), x=0.02, ha="left", color=palette.ink, fontsize=9.6, wrap=True)
     return figure
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ssdscope.errors import UsageError
-from ssdscope.targets.work import READ_S, WRITE_S
 from ssdscope.units import parse_duration
 
 if TYPE_CHECKING:
-    from ssdscope.targets.records import Progress, RunResult
+    from ssdscope.targets.records import Progress
 
 StageProgress: TypeAlias = Callable[[str, float], None]
 """Told the stage in a few words, and the share of the whole that is done (0 to 1)."""
@@ -22,9 +21,6 @@ LEAST_S = 1.0
 SURE_AFTER_S, SURE_TIMES = 1.0, 1.5
 """A call is given up once it has run so long and would need so many times what is left."""
 TIME_OVER = "its time is over"
-BYTE_WORK_S = 0.25e-6 / 4096
-"""What each byte is expected to cost of a budget on a simulated drive, beside the request: a
-command of the flash for a small page. Work is counted, so that answers hang on the seed alone."""
 
 
 @dataclass(frozen=True)
@@ -72,31 +68,6 @@ def _seconds(text: str, given: str) -> float:
     if seconds < LEAST_S:
         raise UsageError(f"a budget of {text} is too short to measure anything", hint=hint)
     return seconds
-
-
-@dataclass(frozen=True)
-class Work:
-    """Requests to a drive, and the bytes that they move."""
-
-    reads: int = 0
-    bytes_read: int = 0
-    writes: int = 0
-    bytes_written: int = 0
-
-    @classmethod
-    def of(cls, result: RunResult) -> Work:
-        """Give what a run did."""
-        read, write = (
-            (0, 0) if each is None else (each.requests, each.bytes)
-            for each in (result.read, result.write)
-        )
-        return cls(*read, *write)
-
-    @property
-    def seconds(self) -> float:
-        """What it is expected to cost of a budget on a simulated drive."""
-        moved_bytes = self.bytes_read + self.bytes_written
-        return self.reads * READ_S + self.writes * WRITE_S + moved_bytes * BYTE_WORK_S
 
 
 class Deadline:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ssdscope.probes.budget import BYTE_WORK_S
 from ssdscope.probes.registry import choose
 from ssdscope.report import modelling, performance, replay, stages, sustaining
 from ssdscope.report.spending import Part, Plan, looked_at_bytes, of_probes
 from ssdscope.report.stage_budget import part
+from ssdscope.targets.work import BYTE_S
 
 if TYPE_CHECKING:
     from ssdscope.probes.budget import Budget
@@ -80,7 +80,7 @@ def _writes_bytes(
     """Give the most that a stage writes in its part of the time."""
     info = target.device.info
     if name == "findings":
-        counted = budget.wall_s / BYTE_WORK_S
+        counted = budget.wall_s / BYTE_S
         return min(probing.writes_bytes, round(counted)) if probing.simulated else (
             probing.writes_bytes
         )  # fmt: skip

@@ -6,6 +6,7 @@ The constants are what the presets take on one core of a usual machine (`benchma
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,34 @@ READ_S, WRITE_S = 0.8e-6, 2.8e-6
 STEP_S, PAGE_S = 0.28e-6, 0.015e-6
 """A command of the flash that is simulated by itself; and a page that is read or programmed, with
 others in one go or not."""
+
+BYTE_S = 0.25e-6 / 4096
+"""What a byte is expected to cost: a command of the flash for a small page."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Requests to a drive, and the bytes that they move."""
+
+    reads: int = 0
+    bytes_read: int = 0
+    writes: int = 0
+    bytes_written: int = 0
+
+    @classmethod
+    def of(cls, result: RunResult) -> Work:
+        """Give what a run did."""
+        read, write = (
+            (0, 0) if each is None else (each.requests, each.bytes)
+            for each in (result.read, result.write)
+        )
+        return cls(*read, *write)
+
+    @property
+    def seconds(self) -> float:
+        """What it may cost, before anybody has counted what it does to the flash."""
+        moved_bytes = self.bytes_read + self.bytes_written
+        return self.reads * READ_S + self.writes * WRITE_S + moved_bytes * BYTE_S
 
 
 def of_run(result: RunResult, ramp_requests: int = 0) -> float:

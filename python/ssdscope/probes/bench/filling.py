@@ -33,6 +33,8 @@ WAITED = 2
 """Times what is usual, from which on a write has waited: the worst noise does so once in 10^5."""
 PIECE = 32
 """Blocks that are read in a row, so that they fall between what others do."""
+MOST_PLACES = 1 << 21
+"""More take longer to draw than to write to."""
 FIRST, USUAL = 8, 0.2
 """Writes of a burst, and the quantile of them that is usual: of eight two find room at least."""
 
@@ -85,7 +87,7 @@ class Bursts:
     def places(self) -> NDArray[np.int64]:
         """Where writes lie; what is longer begins again with the first."""
         block = self.bench.info.logical_block_bytes
-        count = max(self.bench.window.size_bytes // self.spacing - 2, 1)
+        count = min(max(self.bench.window.size_bytes // self.spacing - 2, 1), MOST_PLACES)
         moved = stream(self.spacing, "filling").integers(0, self.scatter // block + 1, count)
         return (1 + np.arange(count)) * self.spacing + moved * block
 
@@ -165,7 +167,8 @@ class Bursts:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         block = self.bench.info.logical_block_bytes
         # Not by a discard: of what was discarded the map knows, and no flash is read.
-        driven = np.resize(np.setdiff1d(self.places.astype(np.uint64), later), filling)
+        near = self.places[: filling + later.size].astype(np.uint64)
+        driven = np.resize(near[~np.isin(near, later)], filling)
         self.bench.write(np.concatenate([later, driven]), block, most_foreign_share=1.0)
         self.bench.issue([OP_FLUSH], [0], [0])
         self.bench.idle(REST_NS if self.bench.virtual else SHORT_REST_NS)

@@ -23,7 +23,7 @@ from ssdscope.probes.asking import Known
 from ssdscope.probes.bench.company import refuse_company, refuse_gone, refuse_split, stop_for_errors
 from ssdscope.probes.bench.states import State, Window, prepare
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
+from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, silent
 from ssdscope.probes.record import Record
 from ssdscope.probes.run import run
 from ssdscope.seeds import stream
@@ -37,6 +37,7 @@ from ssdscope.targets.records import (
     OP_WRITE_ZEROES,
     Moved,
 )
+from ssdscope.targets.work import Work
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -420,13 +421,10 @@ class Bench(Known):
         self.bytes_written += done.bytes_written
         self.requests += done.reads + done.writes
 
-    @property
-    def _dearer(self) -> float:
-        """How many times more than expected writes have cost so far, as collecting adds to it."""
-        return max(1.0, self._written_s / self._expected_s) if self._expected_s else 1.0
-
     def _reserve(self, planned: Work, no_dearer_s: float = 0.0) -> None:
-        expected_s = no_dearer_s + self._dearer * (planned.seconds - no_dearer_s)
+        # Writes may cost more than expected, as collecting adds to it: so many times, so far.
+        dearer = max(1.0, self._written_s / self._expected_s) if self._expected_s else 1.0
+        expected_s = no_dearer_s + dearer * (planned.seconds - no_dearer_s)
         self._require_time(expected_s if self.virtual else 0.0)
         if self.bytes_written + planned.bytes_written > self._allowed_bytes:
             raise Stopped(Reason.BUDGET_EXHAUSTED, "it has written what it declared")
