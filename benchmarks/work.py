@@ -41,7 +41,7 @@ def main() -> None:
                 begun = time.process_time()
                 result = copy.run(replace(plan, requests=requests, seed=requests))
                 seconds = time.process_time() - begun
-                writes = 0 if result.write is None else result.write.requests
+                writes = work.Work.of(result).writes
                 rows.append((result.requests - writes, writes, *work.flash_work(result.counters)))
                 taken.append(seconds)
                 requests *= TIMES
@@ -52,8 +52,8 @@ def main() -> None:
     wanted = np.array(taken) * weights
     fitted, *_ = np.linalg.lstsq(np.array(rows) * weights[:, None], wanted, rcond=None)
     names = ("read", "write", "command of flash", "page of flash")
-    told = (f"{each * 1e6:.3f} us a {name}" for each, name in zip(fitted, names, strict=True))
-    print(f"fitted: {', '.join(told)}")
+    words = (f"{each * 1e6:.3f} us a {name}" for each, name in zip(fitted, names, strict=True))
+    print(f"fitted: {', '.join(words)}")
 
 
 if __name__ == "__main__":

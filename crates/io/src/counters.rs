@@ -94,6 +94,15 @@ impl Counters {
             .then(|| self.flash_bytes_programmed as f64 / self.host_bytes_written as f64)
     }
 
+    /// Adds numbers of blocks by how often they were erased, as of a part of the drive.
+    pub fn add_erase_histogram(&mut self, part: &[u64]) {
+        let longest = self.erase_histogram.len().max(part.len());
+        self.erase_histogram.resize(longest, 0);
+        for (sum, blocks) in self.erase_histogram.iter_mut().zip(part) {
+            *sum += blocks;
+        }
+    }
+
     /// What was counted since an `earlier` reading of the same drive.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

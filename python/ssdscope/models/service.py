@@ -90,7 +90,7 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _begun(self, common: dict[str, Any]) -> GuideRegressor | GaussianProcess:
-        """Give the model of the ratio, with what it was tuned to before if it may begin there."""
+        """Begin a model of the ratio: where the one before was tuned to, if it may."""
         if self.tree:
             return GuideRegressor(ridge=RIDGE, **common)
         if self.warm_start and isinstance(before := getattr(self, "_ratio", None), GaussianProcess):

@@ -116,14 +116,15 @@ def over_time(device: Device, budget: Budget, seed: int) -> dict[str, Any]:
     """
     rw = "randwrite" if device.info.writable else "randread"
     plan = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=DEEP, seed=seed)
-    told = {"rw": rw, "block_bytes": plan.block_bytes, "iodepth": DEEP}
+    workload = {"rw": rw, "block_bytes": plan.block_bytes, "iodepth": DEEP}
     try:
         limited = _limited(device, budget, plan, OVER_TIME * _distribution_requests(budget))
         alone = device.fork() if device.info.snapshot else device
         result = alone.run(limited, timeline_ns=FITTING).whole()
     except DeviceError as error:
-        return told | {"failure": error.message}
-    return told | {"requests": result.requests, "timeline": with_drops(result.summary["timeline"])}
+        return workload | {"failure": error.message}
+    timeline = with_drops(result.summary["timeline"])
+    return workload | {"requests": result.requests, "timeline": timeline}
 
 
 def _cases(device: Device) -> list[tuple[str, int]]:
@@ -148,7 +149,7 @@ def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stre
 
 
 def _limited(device: Device, budget: Budget, workload: Workload, requests: int) -> Workload:
-    """Give a workload so many requests, or as many as the time allows."""
+    """Limit a workload to so many requests, or to as many as the time allows."""
     if device.info.snapshot:
         requests = _affordable(device, workload, requests)
     limited = counted(workload, requests)

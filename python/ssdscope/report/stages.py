@@ -41,7 +41,9 @@ MIXED_SHARE = 0.03
 """Of the time of the points that reads and writes among each other have, on a real drive."""
 OVERVIEW_TRIES = 3
 """How often what tells most is measured, where the machine is busy."""
-CORES = dict.fromkeys(("performance", "sustained", "models", "advice"), 1.5)
+CORES = dict.fromkeys(
+    ("performance", "sustained", "models", "advice"), sustaining.CORES_NS_PER_S / 1e9
+)
 """Cores that a stage keeps busy on copies of a simulated drive, of two; others hardly gain by the
 second one."""
 WRITING = ("overview", "performance", "sustained", "distribution", "models")
@@ -89,7 +91,7 @@ class Job:
 def shares(
     info: DeviceInfo, budget: Budget, *, trace: bool, done: Collection[str] = ()
 ) -> dict[str, float]:
-    """Give the stages that have something to do, in order, with their shares of the time.
+    """List the stages that have something to do, in order, with their shares of the time.
 
     Parameters
     ----------

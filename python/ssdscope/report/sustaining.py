@@ -314,7 +314,7 @@ class _Settling:
         return sum(course.cost for place in granted for course in self._done[place][0])
 
     def found(self) -> Settled:
-        """Give what came of all, in order."""
+        """Collect what came of all, in order."""
         settled = Settled()
         for _, (courses, kept) in sorted(self._done.items()):
             settled.courses += courses

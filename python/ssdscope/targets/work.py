@@ -36,7 +36,7 @@ class Work:
 
     @classmethod
     def of(cls, result: RunResult) -> Work:
-        """Give what a run did."""
+        """Count what a run did."""
         read, write = (
             (0, 0) if each is None else (each.requests, each.bytes)
             for each in (result.read, result.write)
@@ -51,7 +51,7 @@ class Work:
 
 
 def of_run(result: RunResult, ramp_requests: int = 0) -> float:
-    """Give what a run cost, in seconds of one core.
+    """Count what a run cost, in seconds of one core.
 
     Parameters
     ----------
@@ -59,16 +59,16 @@ def of_run(result: RunResult, ramp_requests: int = 0) -> float:
         Served before those of the figures, and taken to be like them.
     """
     whole = 1 + ramp_requests / max(result.requests, 1)
-    writes = 0 if result.write is None else result.write.requests
+    writes = Work.of(result).writes
     steps, pages = flash_work(result.counters)
-    work = (steps, round(whole * pages))
-    return of_requests(whole * (result.requests - writes), whole * writes, work)
+    flash = (steps, round(whole * pages))
+    return of_requests(whole * (result.requests - writes), whole * writes, flash)
 
 
 def of_requests(
     reads: float, writes: float, until: tuple[int, int], since: tuple[int, int] = (0, 0)
 ) -> float:
-    """Give what requests cost, in seconds of one core.
+    """Count what requests cost, in seconds of one core.
 
     Parameters
     ----------

@@ -105,10 +105,7 @@ def write_until_steady(
 
 
 def cost_of_rest(
-    device: Device,
-    workload: Workload,
-    most_cost: float,
-    spare_bytes: int | None = None,
+    device: Device, workload: Workload, most_cost: float, spare_bytes: int | None = None
 ) -> float:
     """Estimate from its first writes what it costs to bring a workload to rest and measure it.
 

@@ -70,15 +70,7 @@ fn add(total: &mut Counters, member: Counters) {
     total.read_only |= read_only;
     total.channel_busy_ns.extend(channel_busy_ns);
     total.die_busy_ns.extend(die_busy_ns);
-    add_up(&mut total.erase_histogram, &erase_histogram);
-}
-
-/// Adds numbers of blocks, by how often they were erased.
-fn add_up(total: &mut Vec<u64>, member: &[u64]) {
-    total.resize(total.len().max(member.len()), 0);
-    for (blocks, more) in total.iter_mut().zip(member) {
-        *blocks += more;
-    }
+    total.add_erase_histogram(&erase_histogram);
 }
 
 #[cfg(test)]

@@ -20,12 +20,7 @@ pub(super) fn gather(servers: &[Server], page_bytes: u64) -> Counters {
         counters.wear_pages_moved += work.pages_migrated;
         counters.die_busy_ns.push(server.busy_ns);
         counters.channel_busy_ns.push(server.pins_busy_ns);
-        let histogram = &server.element.histogram;
-        let longest = histogram.len().max(counters.erase_histogram.len());
-        counters.erase_histogram.resize(longest, 0);
-        for (sum, blocks) in counters.erase_histogram.iter_mut().zip(histogram) {
-            *sum += blocks;
-        }
+        counters.add_erase_histogram(&server.element.histogram);
     }
     counters.flash_bytes_read = counters.flash_pages_read * page_bytes;
     counters.flash_bytes_programmed = counters.flash_pages_programmed * page_bytes;
