@@ -3,57 +3,94 @@
     python benchmarks/work.py
 
 Runs of several kinds on copies of each preset, timed by the processor's clock and counted as a
-stage of a page counts them (`ssdscope.targets.work`): first writes, reads, and writes of a drive
-that is kept writing. Shown are timed over counted seconds, and at the end the constants that would
-fit best over all of them. What a stage adds in Python is not in it.
+stage of a page counts them (`ssdscope.targets.work`): small and large reads and writes, in order
+and not, and discards. Shown are timed over counted seconds, and at the end the constants that fit
+best over all of them, by what each run is off. What a stage adds in Python is not in it.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import least_squares
 
-from ssdscope.targets import open_target, work
+from ssdscope.targets import Device, open_target, work
 from ssdscope.targets.presets import preset_names
+from ssdscope.targets.records import OP_DISCARD
+from ssdscope.targets.work import FlashWork
 from ssdscope.workloads import Workload
 
 SEED = 1
-RUNS = (
-    Workload(rw="randread", block_bytes=4096, iodepth=16),
-    Workload(rw="read", block_bytes=131_072, iodepth=16),
-    Workload(rw="randwrite", block_bytes=4096, iodepth=16),
-    Workload(rw="write", block_bytes=131_072, iodepth=16),
-)
-BEGIN, TIMES, LEAST_S = 1_000, 4, 0.3
+KINDS = ("randread", "read", "randwrite", "write")
+SIZES = ((4096, 16), (131_072, 16), (1_048_576, 4))
+"""Of requests, in bytes, and how many are in flight."""
+BEGIN, TIMES, LEAST_S = 500, 4, 0.15
 """Requests of the first run of a kind, and how many times more the next has, until one takes so
 long."""
+DISCARDED = 256 << 20
+NAMES = ("read", "write", "command of flash", "page of flash", "piece of a table", "page freed")
+
+Row = tuple[float, float, *tuple[float, ...]]
+"""Seconds that a run took, and how often it did each of `NAMES`."""
+
+
+def runs(device: Device, plan: Workload) -> Iterator[Row]:
+    """Run one kind on a copy, longer and longer."""
+    copy, seconds, requests = device.fork(), 0.0, BEGIN
+    while seconds < LEAST_S and requests * plan.block_bytes < 2 * device.info.capacity_bytes:
+        begun = time.process_time()
+        result = copy.run(replace(plan, requests=requests, seed=requests))
+        seconds = time.process_time() - begun
+        writes = work.Work.of(result).writes
+        yield seconds, result.requests - writes, writes, *FlashWork.of(result.counters)
+        requests *= TIMES
+
+
+def discards(device: Device) -> Iterator[Row]:
+    """Discard some of a copy, piece by piece."""
+    if not device.info.discard:
+        return
+    copy, count = device.fork(), DISCARDED // 131_072
+    before, begun = copy.flash_work(), time.process_time()
+    copy.run_list(np.full(count, OP_DISCARD), np.arange(count) * 131_072, np.full(count, 131_072))
+    seconds = time.process_time() - begun
+    done = (after - there for after, there in zip(copy.flash_work(), before, strict=True))
+    yield seconds, count, 0, *done
 
 
 def main() -> None:
-    """Run all of it on each preset; two minutes."""
-    rows, taken = [], []
+    """Run all of it on each preset; three minutes."""
+    rows: list[Row] = []
+    costs = (work.READ_S, work.WRITE_S, work.STEP_S, work.PAGE_S, work.PIECE_S, work.FREED_S)
     for name in preset_names():
         device = open_target(f"sim:{name}", seed=SEED).device
-        ratios = []
-        for plan in RUNS:
-            copy, seconds, requests = device.fork(), 0.0, BEGIN
-            while seconds < LEAST_S:
-                begun = time.process_time()
-                result = copy.run(replace(plan, requests=requests, seed=requests))
-                seconds = time.process_time() - begun
-                writes = work.Work.of(result).writes
-                rows.append((result.requests - writes, writes, *work.flash_work(result.counters)))
-                taken.append(seconds)
-                requests *= TIMES
-            ratios.append(f"{plan.rw} {seconds / work.of_run(result):.2f}")
-        print(f"{name:18} timed / counted: {', '.join(ratios)}", flush=True)
-    # Each run counts by what it took: what is short costs nobody anything.
-    weights = 1 / np.sqrt(np.array(taken))
-    wanted = np.array(taken) * weights
-    fitted, *_ = np.linalg.lstsq(np.array(rows) * weights[:, None], wanted, rcond=None)
-    names = ("read", "write", "command of flash", "page of flash")
-    words = (f"{each * 1e6:.3f} us a {name}" for each, name in zip(fitted, names, strict=True))
-    print(f"fitted: {', '.join(words)}")
+        told = []
+        for kind in KINDS:
+            found = [
+                row for size, depth in SIZES
+                for row in runs(device, Workload(rw=kind, block_bytes=size, iodepth=depth))
+            ]  # fmt: skip
+            told.append((kind, found))
+        told.append(("discard", list(discards(device))))
+        words = []
+        for kind, found in told:
+            rows += found
+            ratios = [row[0] / np.dot(costs, row[1:]) for row in found if row[0] > 0.01]
+            if ratios:
+                words.append(f"{kind} {min(ratios):.2f} to {max(ratios):.2f}")
+        print(f"{name:18} timed / counted: {', '.join(words)}", flush=True)
+    # What is too short to time says nothing.
+    table = np.array([row for row in rows if row[0] > 0.01])
+    off = least_squares(
+        lambda logs: np.log(table[:, 1:] @ np.exp(logs) / table[:, 0]),
+        np.log(costs),
+        loss="soft_l1",
+    )
+    fitted = zip(np.exp(off.x), NAMES, strict=True)
+    print(f"fitted: {', '.join(f'{each * 1e6:.3f} us a {name}' for each, name in fitted)}")
+    ratios = np.exp(-off.fun)
+    print("timed over fitted: 5 %, half and 95 % at", np.percentile(ratios, [5, 50, 95]).round(2))
 
 
 if __name__ == "__main__":

@@ -238,8 +238,8 @@ class Device:
     def counters(self) -> str | None:
         """Say what the drive counted since it was opened, as JSON; None for real drives."""
 
-    def flash_work(self) -> tuple[int, int]:
-        """Count commands of the flash that were simulated, and pages read and programmed."""
+    def flash_work(self) -> tuple[int, int, int, int]:
+        """Count what `FlashWork` has, since it was opened; zeros for real drives."""
 
     def foreign_bytes(self) -> tuple[int, int] | None:
         """Count what others read, and wrote, since it was opened; None where nobody counts."""

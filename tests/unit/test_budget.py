@@ -22,12 +22,12 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.report import planning, spending, stages
-from ssdscope.targets import Device, open_target, work
+from ssdscope.targets import Device, open_target
 from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
 from ssdscope.targets.records import OP_WRITE, Progress
-from ssdscope.targets.work import Work
+from ssdscope.targets.work import FlashWork, Work
 from ssdscope.workloads import Workload
 
 PAGE = 4096
@@ -314,6 +314,6 @@ def test_merges_that_go_as_others_did_are_less_work_than_pages() -> None:
     """What is taken as done is not counted as if each page had been simulated."""
     drive = open_target("sim:kuo-samsung-slc", seed=1).device.fork()
     result = drive.run(Workload("randwrite", iodepth=1, requests=50))
-    steps, pages = work.flash_work(result.counters)
-    assert 0 < steps < pages / 3
-    assert (steps, pages) == drive.flash_work()
+    taken = FlashWork.of(result.counters)
+    assert 0 < taken.steps < taken.pages / 3
+    assert taken == drive.flash_work()

@@ -18,6 +18,7 @@ from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import queue_depth
 from ssdscope.probes.properties.queue_depth import Rates
 from ssdscope.targets.records import DeviceInfo, Log
+from ssdscope.targets.work import FlashWork
 
 ALPHA, BETA, KNEE = (
     "read_latency_alpha_ns",
@@ -92,8 +93,8 @@ class FakeDrive:
             complete.append(over)
         return np.array(submit), np.array(complete)
 
-    def flash_work(self) -> tuple[int, int]:
-        return 0, 0
+    def flash_work(self) -> FlashWork:
+        return FlashWork()
 
     def run_list(
         self, ops: Any, offsets: Any, lengths: Any, *, iodepth: int = 1, **_unused: Any

@@ -22,6 +22,38 @@ impl AddAssign for Merges {
     }
 }
 
+/// What simulating a drive took: it says nothing of the drive. Of a run, with its ramp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Simulated {
+    /// Commands of the flash that were simulated one by one. Work that goes as other work did is
+    /// taken as done, so there may be fewer than pages.
+    pub flash_steps: u64,
+    /// Pieces of the simulator's tables that were first written, which takes room for them.
+    pub table_pieces: u64,
+    /// Pages that discards freed.
+    pub pages_freed: u64,
+}
+
+impl Simulated {
+    /// What it took since an `earlier` reading.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        Self {
+            flash_steps: self.flash_steps - earlier.flash_steps,
+            table_pieces: self.table_pieces - earlier.table_pieces,
+            pages_freed: self.pages_freed - earlier.pages_freed,
+        }
+    }
+}
+
+impl AddAssign for Simulated {
+    fn add_assign(&mut self, other: Self) {
+        self.flash_steps += other.flash_steps;
+        self.table_pieces += other.table_pieces;
+        self.pages_freed += other.pages_freed;
+    }
+}
+
 /// Cumulative counts. A run reports the difference of two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -39,10 +71,8 @@ pub struct Counters {
     pub flash_pages_read: u64,
     /// The same in pages.
     pub flash_pages_programmed: u64,
-    /// Commands of the flash that were simulated one by one. Work that goes as other work did is
-    /// taken as done, so there may be fewer than pages: it says what simulating took, and nothing
-    /// of the drive. Of a run, with those of its ramp.
-    pub flash_steps: u64,
+    /// What simulating it took.
+    pub simulated: Simulated,
     /// Blocks erased.
     pub block_erases: u64,
     /// Blocks collected.
@@ -114,7 +144,7 @@ impl Counters {
             flash_bytes_programmed: self.flash_bytes_programmed - earlier.flash_bytes_programmed,
             flash_pages_read: self.flash_pages_read - earlier.flash_pages_read,
             flash_pages_programmed: self.flash_pages_programmed - earlier.flash_pages_programmed,
-            flash_steps: self.flash_steps - earlier.flash_steps,
+            simulated: self.simulated.since(earlier.simulated),
             block_erases: self.block_erases - earlier.block_erases,
             gc_runs: self.gc_runs - earlier.gc_runs,
             gc_pages_moved: self.gc_pages_moved - earlier.gc_pages_moved,
@@ -161,7 +191,7 @@ impl Serialize for Counters {
         out.serialize_field("flash_bytes_programmed", &self.flash_bytes_programmed)?;
         out.serialize_field("flash_pages_read", &self.flash_pages_read)?;
         out.serialize_field("flash_pages_programmed", &self.flash_pages_programmed)?;
-        out.serialize_field("flash_steps", &self.flash_steps)?;
+        out.serialize_field("simulated", &self.simulated)?;
         out.serialize_field("waf", &self.waf())?;
         out.serialize_field("block_erases", &self.block_erases)?;
         out.serialize_field("gc_runs", &self.gc_runs)?;

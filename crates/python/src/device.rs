@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssdscope_host::quiet::Watch;
 use ssdscope_host::{Contents, Lender};
+use ssdscope_io::counters::Simulated;
 use ssdscope_io::driver::{self, RequestList};
 use ssdscope_io::flow::Flows;
 use ssdscope_io::log::LogChunk;
@@ -335,11 +336,13 @@ impl PyDevice {
         self.with(py, |device| device.counters())?.as_ref().map(json).transpose()
     }
 
-    /// Commands of the flash that were simulated since it was opened, and pages read and programmed;
-    /// zeros for real drives.
-    fn flash_work(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+    /// What simulating it took since it was opened: commands of the flash one by one, pages read and
+    /// programmed, pieces of tables first written, and pages freed; zeros for real drives.
+    fn flash_work(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64)> {
         let counted = self.with(py, |device| device.counters())?.unwrap_or_default();
-        Ok((counted.flash_steps, counted.flash_pages_read + counted.flash_pages_programmed))
+        let pages = counted.flash_pages_read + counted.flash_pages_programmed;
+        let Simulated { flash_steps, table_pieces, pages_freed } = counted.simulated;
+        Ok((flash_steps, pages, table_pieces, pages_freed))
     }
 
     /// Bytes that others read, and wrote, since it was opened; None where nobody counts.

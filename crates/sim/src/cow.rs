@@ -15,6 +15,8 @@ const CHUNK_BITS: usize = 8;
 const CHUNK: usize = 1 << CHUNK_BITS;
 const GROUP_BITS: usize = 6;
 const GROUP: usize = 1 << GROUP_BITS;
+/// Entries of a group.
+const SPAN: usize = CHUNK * GROUP;
 
 type Chunk<T> = Arc<[T; CHUNK]>;
 type Group<T> = [Option<Chunk<T>>; GROUP];
@@ -48,6 +50,10 @@ impl<T: Default> Ground<T> for Blank {
 pub struct CowArray<T, G = Blank> {
     groups: Vec<Arc<Group<T>>>,
     len: usize,
+    /// Chunks that were first written, here and in what this is a copy of.
+    made: u64,
+    /// A group of the default, as soon as one was needed.
+    blank: Option<Arc<Group<T>>>,
     ground: G,
 }
 
@@ -63,7 +69,8 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     #[must_use]
     pub fn new(len: usize) -> Self {
         let empty = Arc::new(std::array::from_fn(|_| None));
-        Self { groups: vec![empty; len.div_ceil(CHUNK * GROUP)], len, ground: G::default() }
+        let groups = vec![empty; len.div_ceil(SPAN)];
+        Self { groups, len, made: 0, blank: None, ground: G::default() }
     }
 
     /// Gives an array that was never written another ground.
@@ -136,9 +143,8 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     /// # Panics
     /// If the range ends beyond the last chunk.
     pub fn for_each_piece(&self, range: Range<usize>, mut act: impl FnMut(usize, &[T])) {
-        for number in range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK) {
+        for (number, piece) in pieces(range) {
             let first = number << CHUNK_BITS;
-            let piece = range.start.max(first)..range.end.min(first + CHUNK);
             if let Some(chunk) = self.chunk(number) {
                 act(piece.start, &chunk[piece.start - first..piece.end - first]);
             } else if !self.ground.is_blank(&piece) {
@@ -201,8 +207,9 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     #[inline]
     fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {
         let group = unshared(&mut self.groups[number >> GROUP_BITS]);
-        let ground = &self.ground;
-        unshared(group[number & (GROUP - 1)].get_or_insert_with(|| ground_of(ground, number)))
+        let (ground, made) = (&self.ground, &mut self.made);
+        let chunk = || ground_of(ground, number, made);
+        unshared(group[number & (GROUP - 1)].get_or_insert_with(chunk))
     }
 
     /// Sets all entries to `pattern`, again and again. Chunks that come out alike are one.
@@ -226,17 +233,86 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
         }
     }
 
-    /// The first index at or after `index` that may not be the default, chunk by chunk, to step
-    /// over what certainly is; `len` if there is none.
+    /// Sets the entries of a range to the default, and does something with those that were not,
+    /// in order: with the index of each, and with what it was. What is blank as a whole takes no
+    /// room then, and no time when it is taken again.
+    ///
+    /// # Panics
+    /// If the range ends beyond the last chunk.
+    pub fn take(&mut self, range: Range<usize>, mut act: impl FnMut(usize, T))
+    where
+        T: PartialEq,
+    {
+        if range.is_empty() {
+            return;
+        }
+        let blank = Arc::clone(self.blank.get_or_insert_with(blank_group));
+        for number in range.start / SPAN..range.end.div_ceil(SPAN) {
+            if Arc::ptr_eq(&self.groups[number], &blank) {
+                continue;
+            }
+            let piece = range.start.max(number * SPAN)..range.end.min((number + 1) * SPAN);
+            self.visit(piece.clone(), &blank, &mut act);
+            if piece.len() == SPAN {
+                self.groups[number] = Arc::clone(&blank);
+            } else {
+                self.clear(piece, &blank);
+            }
+        }
+    }
+
+    /// Does something with the entries of a part of a group that are not the default.
+    fn visit(&self, range: Range<usize>, blank: &Group<T>, mut act: impl FnMut(usize, T))
+    where
+        T: PartialEq,
+    {
+        for (number, piece) in pieces(range) {
+            let is_blank = match self.chunk(number) {
+                Some(chunk) => blank[0].as_ref().is_some_and(|blank| Arc::ptr_eq(chunk, blank)),
+                None => self.ground.is_blank(&piece),
+            };
+            if is_blank {
+                continue;
+            }
+            for index in piece {
+                let entry = self.get(index);
+                if entry != T::default() {
+                    act(index, entry);
+                }
+            }
+        }
+    }
+
+    /// Sets the entries of a part of a group to the default.
+    fn clear(&mut self, range: Range<usize>, blank: &Group<T>) {
+        for (number, piece) in pieces(range) {
+            if piece.len() == CHUNK {
+                let group = unshared(&mut self.groups[number >> GROUP_BITS]);
+                group[number & (GROUP - 1)].clone_from(&blank[0]);
+            } else {
+                let first = number << CHUNK_BITS;
+                self.owned(number)[piece.start - first..piece.end - first].fill(T::default());
+            }
+        }
+    }
+
+    /// The first index of a range that may not be the default, chunk by chunk, to step over what
+    /// certainly is; its end if there is none.
     #[must_use]
-    pub fn next_not_blank(&self, index: usize) -> usize {
-        let count = self.len.div_ceil(CHUNK);
-        let first = index >> CHUNK_BITS;
+    pub fn next_not_blank(&self, range: Range<usize>) -> usize {
         let chunk = |number: usize| number << CHUNK_BITS..(number + 1) << CHUNK_BITS;
         let blank =
             |&number: &usize| self.chunk(number).is_none() && self.ground.is_blank(&chunk(number));
-        let found = (first..count).find(|number| !blank(number)).unwrap_or(count);
-        index.max(found << CHUNK_BITS).min(self.len)
+        let mut chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
+        let found = chunks.find(|number| !blank(number));
+        found.map_or(range.end, |number| range.start.max(number << CHUNK_BITS))
+    }
+
+    /// How many chunks were first written since the array was made: here, and before it was copied
+    /// in what it is a copy of.
+    #[must_use]
+    pub const fn chunks_made(&self) -> u64 {
+        self.made
     }
 
     /// How many chunks this copy does not share with any other.
@@ -260,17 +336,37 @@ pub fn unshared<U: Clone>(shared: &mut Arc<U>) -> &mut U {
     }
 }
 
+/// The chunks that a range has a part in, and that part of each.
+fn pieces(range: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
+    (range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK)).map(move |number| {
+        let first = number << CHUNK_BITS;
+        (number, range.start.max(first)..range.end.min(first + CHUNK))
+    })
+}
+
 // Apart, because a chunk is built on the stack: room for one in the frame of every
 // `entry` costs more than the entry.
 
 #[cold]
 #[inline(never)]
-fn ground_of<T: Copy + Default, G: Ground<T>>(ground: &G, number: usize) -> Chunk<T> {
+fn ground_of<T: Copy + Default, G: Ground<T>>(
+    ground: &G,
+    number: usize,
+    made: &mut u64,
+) -> Chunk<T> {
+    *made += 1;
     let first = number << CHUNK_BITS;
     if ground.is_blank(&(first..first + CHUNK)) {
         return Arc::new([T::default(); CHUNK]);
     }
     Arc::new(std::array::from_fn(|place| ground.at(first + place)))
+}
+
+#[cold]
+#[inline(never)]
+fn blank_group<T: Copy + Default>() -> Arc<Group<T>> {
+    let chunk: Chunk<T> = Arc::new([T::default(); CHUNK]);
+    Arc::new(std::array::from_fn(|_| Some(Arc::clone(&chunk))))
 }
 
 #[cold]
@@ -299,7 +395,7 @@ mod tests {
         assert_eq!(copy.chunks_owned(), 0);
         copy.set(5, 99);
         assert_eq!((original.get(5), copy.get(5)), (5, 99));
-        assert_eq!(copy.chunks_owned(), 1);
+        assert_eq!((copy.chunks_owned(), copy.chunks_made()), (1, 10), "none is first written");
         assert_eq!(copy.get(9 * CHUNK), 9 * CHUNK as u32);
         assert_eq!(original.chunks_owned(), 1, "the others are in groups of both");
     }
@@ -314,8 +410,41 @@ mod tests {
         copy.set(at(1) + CHUNK, 8);
         assert_eq!((0..3).map(|group| copy.get(at(group))).collect::<Vec<_>>(), [1, 9, 3]);
         assert_eq!((original.get(at(1)), original.get(at(1) + CHUNK)), (2, 0));
-        assert_eq!(original.next_not_blank(at(1) + 1), at(1) + 1);
-        assert_eq!(original.next_not_blank(at(1) + CHUNK), 2 * GROUP * CHUNK);
+        assert_eq!(original.next_not_blank(at(1) + 1..original.len()), at(1) + 1);
+        assert_eq!(original.next_not_blank(at(1) + CHUNK..original.len()), 2 * GROUP * CHUNK);
+    }
+
+    #[test]
+    fn what_is_taken_is_blank_and_what_is_blank_takes_no_room() {
+        let mut array = CowArray::<u32>::new(5 * CHUNK);
+        (0..array.len()).for_each(|index| array.set(index, index as u32));
+        let (from, to) = (CHUNK / 2, 4 * CHUNK + 3);
+        let mut taken = Vec::new();
+        array.take(from..to, |index, entry| taken.push((index, entry)));
+        assert!(taken.into_iter().eq((from..to).map(|index| (index, index as u32))));
+        assert!((from..to).all(|index| array.get(index) == 0));
+        assert_eq!((array.get(from - 1), array.get(to)), (from as u32 - 1, to as u32));
+        assert_eq!(array.chunks_owned(), 2, "the first and the last");
+        array.take(from..to, |_, _| panic!("there is nothing left"));
+        array.take(Range { start: 3, end: 2 }, |_, _| panic!("that is no range"));
+        array.set(2 * CHUNK, 7);
+        assert_eq!((array.get(2 * CHUNK), array.get(3 * CHUNK)), (7, 0));
+    }
+
+    #[test]
+    fn of_what_was_taken_before_only_what_was_written_since_is_visited() {
+        let mut array = CowArray::<u32>::new(3 * SPAN + 9);
+        (0..array.len()).for_each(|index| array.set(index, 1));
+        let mut other = array.clone();
+        array.take(5..array.len(), |_, _| ());
+        assert_eq!(array.chunks_owned(), 2, "the first and the last");
+        array.set(SPAN + 3, 2);
+        let mut taken = Vec::new();
+        array.take(0..array.len(), |index, entry| taken.push((index, entry)));
+        assert_eq!(taken, [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (SPAN + 3, 2)]);
+        let mut count = 0;
+        other.take(0..other.len(), |_, entry| count += entry as usize);
+        assert_eq!(count, other.len(), "a copy keeps its own");
     }
 
     #[test]
@@ -337,10 +466,11 @@ mod tests {
     fn unwritten_chunks_read_as_default_and_can_be_skipped() {
         let mut array = CowArray::<u32>::new(5 * CHUNK + 3);
         assert_eq!(array.get(5 * CHUNK + 2), 0);
-        assert_eq!(array.next_not_blank(0), array.len());
+        assert_eq!(array.next_not_blank(0..array.len()), array.len());
         array.set(2 * CHUNK + 7, 1);
-        assert_eq!(array.next_not_blank(0), 2 * CHUNK);
-        assert_eq!(array.next_not_blank(2 * CHUNK + 9), 2 * CHUNK + 9);
-        assert_eq!(array.next_not_blank(3 * CHUNK), array.len());
+        assert_eq!(array.next_not_blank(0..array.len()), 2 * CHUNK);
+        assert_eq!(array.next_not_blank(2 * CHUNK + 9..array.len()), 2 * CHUNK + 9);
+        assert_eq!(array.next_not_blank(3 * CHUNK..array.len()), array.len());
+        assert_eq!(array.next_not_blank(3..CHUNK + 1), CHUNK + 1, "nothing beyond is asked");
     }
 }

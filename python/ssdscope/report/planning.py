@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ssdscope.probes.budget import Budget
     from ssdscope.targets import Target
 
-START_S, PAGE_S = 1.0, 2.0
+START_S, PAGE_S = 2.0, 4.0
 """What it takes to load what measures, and to open a drive; and to draw the page."""
 LEAST_S = 1.5
 """What stages take together at least: a few figures."""

@@ -304,7 +304,7 @@ class _Settling:
                     _chain, self._drives[place], self._every[place], most, self._seed,
                     self._spare_bytes,
                 )
-                for place, most in granted.items()
+                for place, most in _longest_first(granted)
             }  # fmt: skip
             for place, task in tasks.items():
                 self._done[place] = task.result()
@@ -322,6 +322,11 @@ class _Settling:
                 point = courses[0].point
                 settled.drives[point.rw, point.block_bytes] = kept
         return settled
+
+
+def _longest_first(granted: Mapping[int, float | None]) -> list[tuple[int, float | None]]:
+    """Order chains so that none is left to one core while the other has nothing to do."""
+    return sorted(granted.items(), key=lambda each: -(each[1] or math.inf))
 
 
 def _needed(

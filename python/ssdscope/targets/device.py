@@ -18,6 +18,7 @@ from ssdscope.targets.crew import heeding
 from ssdscope.targets.names import printable
 from ssdscope.targets.quiet import Quiet
 from ssdscope.targets.records import DeviceInfo, Log, Moved, Progress, RunResult
+from ssdscope.targets.work import FlashWork
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -421,12 +422,9 @@ class Device:
         moved = self._native.foreign_bytes()
         return None if moved is None else Moved(*moved)
 
-    def flash_work(self) -> tuple[int, int]:
-        """Count commands of the flash that were simulated, and pages read and programmed.
-
-        It says what simulating took (`targets.work`); zeros for real drives.
-        """
-        return self._native.flash_work()
+    def flash_work(self) -> FlashWork:
+        """Count what simulating the flash took since the drive was opened; zeros for real ones."""
+        return FlashWork(*self._native.flash_work())
 
     def counters(self) -> dict[str, Any] | None:
         """Read what the drive counted since it was opened; None for real drives."""

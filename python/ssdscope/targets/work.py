@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -15,14 +15,54 @@ if TYPE_CHECKING:
     from ssdscope.targets.device import Device
     from ssdscope.targets.records import RunResult
 
-READ_S, WRITE_S = 0.8e-6, 2.8e-6
+READ_S, WRITE_S = 0.6e-6, 0.9e-6
 """A request of the host; what writes makes changes in memory that no other copy shares."""
-STEP_S, PAGE_S = 0.28e-6, 0.015e-6
+STEP_S, PAGE_S = 0.25e-6, 0.02e-6
 """A command of the flash that is simulated by itself; and a page that is read or programmed, with
 others in one go or not."""
+PIECE_S, FREED_S = 7e-6, 0.03e-6
+"""A piece of a table that is first written; and a page that a discard frees."""
+CALL_S = 0.4e-3
+"""What Python adds to a call, who asks and looks at what comes out."""
 
 BYTE_S = 0.25e-6 / 4096
 """What a byte is expected to cost: a command of the flash for a small page."""
+
+
+class FlashWork(NamedTuple):
+    """What simulating the flash took, counted since a drive was opened, or of a run.
+
+    Attributes
+    ----------
+    steps
+        Commands that were simulated one by one.
+    pages
+        Read or programmed.
+    pieces
+        Of the tables, first written.
+    freed
+        Pages, by discards.
+    """
+
+    steps: int = 0
+    pages: int = 0
+    pieces: int = 0
+    freed: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """What it cost, in seconds of one core."""
+        costs = (STEP_S, PAGE_S, PIECE_S, FREED_S)
+        return sum(count * cost for count, cost in zip(self, costs, strict=True))
+
+    @classmethod
+    def of(cls, counters: Mapping[str, Any] | None) -> FlashWork:
+        """Take it from what a drive counted; zeros where nothing is counted."""
+        if counters is None:
+            return cls()
+        pages = counters["flash_pages_read"] + counters["flash_pages_programmed"]
+        took = counters["simulated"]
+        return cls(took["flash_steps"], pages, took["table_pieces"], took["pages_freed"])
 
 
 @dataclass(frozen=True)
@@ -60,25 +100,21 @@ def of_run(result: RunResult, ramp_requests: int = 0) -> float:
     """
     whole = 1 + ramp_requests / max(result.requests, 1)
     writes = Work.of(result).writes
-    steps, pages = flash_work(result.counters)
-    flash = (steps, round(whole * pages))
-    return of_requests(whole * (result.requests - writes), whole * writes, flash)
+    flash = FlashWork.of(result.counters)
+    flash = flash._replace(pages=round(whole * flash.pages))
+    requests = whole * (result.requests - writes), whole * writes
+    return of_requests(*requests) + flash.seconds
 
 
-def of_requests(
-    reads: float, writes: float, until: tuple[int, int], since: tuple[int, int] = (0, 0)
-) -> float:
-    """Count what requests cost, in seconds of one core.
+def of_requests(reads: float, writes: float) -> float:
+    """Count what a call costs but for the flash, in seconds of one core.
 
     Parameters
     ----------
     reads, writes
-        How many; what only discards counts as a read.
-    until, since
-        `Device.flash_work` behind and before them.
+        How many it asks for; what only discards counts as a read.
     """
-    steps, pages = (after - before for after, before in zip(until, since, strict=True))
-    return reads * READ_S + writes * WRITE_S + steps * STEP_S + pages * PAGE_S
+    return CALL_S + reads * READ_S + writes * WRITE_S
 
 
 @contextmanager
@@ -92,16 +128,8 @@ def counted(
     add
         Told the seconds of one core, also where it fails.
     """
-    begun = device.flash_work()
+    begun_s = device.flash_work().seconds
     try:
         yield
     finally:
-        add(of_requests(reads, writes, device.flash_work(), begun))
-
-
-def flash_work(counters: Mapping[str, Any] | None) -> tuple[int, int]:
-    """Take `Device.flash_work` from what a drive counted; zeros where nothing is counted."""
-    if counters is None:
-        return 0, 0
-    pages = counters["flash_pages_read"] + counters["flash_pages_programmed"]
-    return counters["flash_steps"], pages
+        add(of_requests(reads, writes) + device.flash_work().seconds - begun_s)

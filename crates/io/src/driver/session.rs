@@ -14,7 +14,7 @@ pub use flows::FlowOfRun;
 use super::source::Planned;
 use super::tally::Tally;
 use super::{Failure, RunError, RunObserver};
-use crate::counters::Counters;
+use crate::counters::{Counters, Simulated};
 use crate::device::{ClockKind, Device};
 use crate::log::LogChunk;
 use crate::recorder::Recorder;
@@ -114,8 +114,8 @@ pub struct Session<'a> {
     /// Whether there is a log or a timeline: whether single requests are recorded.
     records: bool,
     counters_before: Option<Counters>,
-    /// `Counters::flash_steps` before the ramp.
-    steps_before: u64,
+    /// Before the ramp.
+    simulated_before: Simulated,
     lateness: Option<Recorder>,
     failures_in_a_row: u64,
     unreported: usize,
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
             log,
             timeline: timeline.map(Box::new),
             counters_before: None,
-            steps_before: device.counters().unwrap_or_default().flash_steps,
+            simulated_before: device.counters().unwrap_or_default().simulated,
             lateness: timed_by_wall.then(Recorder::default),
             failures_in_a_row: 0,
             unreported: 0,

@@ -21,7 +21,7 @@ fn add(total: &mut Counters, member: Counters) {
         flash_bytes_programmed,
         flash_pages_read,
         flash_pages_programmed,
-        flash_steps,
+        simulated,
         block_erases,
         gc_runs,
         gc_pages_moved,
@@ -50,7 +50,7 @@ fn add(total: &mut Counters, member: Counters) {
     total.flash_bytes_programmed += flash_bytes_programmed;
     total.flash_pages_read += flash_pages_read;
     total.flash_pages_programmed += flash_pages_programmed;
-    total.flash_steps += flash_steps;
+    total.simulated += simulated;
     total.block_erases += block_erases;
     total.gc_runs += gc_runs;
     total.gc_pages_moved += gc_pages_moved;

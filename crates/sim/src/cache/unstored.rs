@@ -9,7 +9,8 @@ use std::ops::RangeInclusive;
 #[derive(Clone, Debug)]
 struct Write {
     groups: RangeInclusive<u64>,
-    left: u32,
+    waiting: u32,
+    moving: u32,
 }
 
 /// The writes from the oldest that is not in flash on.
@@ -17,6 +18,8 @@ struct Write {
 pub struct Unstored {
     /// The number of the first one.
     first: u64,
+    /// Of what came before this one nothing waits, and never will.
+    first_waiting: u64,
     /// One after the other; of the first one something is left, except while it begins.
     writes: VecDeque<Write>,
 }
@@ -29,26 +32,43 @@ impl Unstored {
             self.first = number;
         }
         debug_assert_eq!(number, self.first + self.writes.len() as u64);
-        self.writes.push_back(Write { groups, left: 0 });
+        self.writes.push_back(Write { groups, waiting: 0, moving: 0 });
     }
 
-    /// A group's data begin with a write.
+    /// What waits of a group begins with a write.
     #[inline]
     pub fn add(&mut self, number: u64) {
-        self.writes[(number - self.first) as usize].left += 1;
+        self.of(number).waiting += 1;
     }
 
-    /// A group's data that began with a write are in flash, or forgotten.
+    /// A group's data that waited since a write are on their way.
     #[inline]
-    pub fn remove(&mut self, number: u64) {
-        self.writes[(number - self.first) as usize].left -= 1;
+    pub fn send(&mut self, number: u64) {
+        let write = self.of(number);
+        (write.waiting, write.moving) = (write.waiting - 1, write.moving + 1);
+    }
+
+    /// A group's data that were on their way, and begin with a write, are in flash.
+    #[inline]
+    pub fn store(&mut self, number: u64) {
+        self.of(number).moving -= 1;
         self.forget_stored();
+    }
+
+    /// A group's data that waited since a write are forgotten.
+    pub fn forget(&mut self, number: u64) {
+        self.of(number).waiting -= 1;
+        self.forget_stored();
+    }
+
+    fn of(&mut self, number: u64) -> &mut Write {
+        &mut self.writes[(number - self.first) as usize]
     }
 
     /// Forgets the first writes, as far as nothing is left of them.
     #[inline]
     pub fn forget_stored(&mut self) {
-        while self.writes.front().is_some_and(|write| write.left == 0) {
+        while self.writes.front().is_some_and(|write| write.waiting + write.moving == 0) {
             self.writes.pop_front();
             self.first += 1;
         }
@@ -60,17 +80,24 @@ impl Unstored {
         (!self.writes.is_empty()).then_some(self.first)
     }
 
-    /// Those up to number `last` of which something is left, and their groups.
-    pub fn up_to(&self, last: u64) -> impl Iterator<Item = (u64, RangeInclusive<u64>)> + '_ {
-        let numbered = (self.first..=last).zip(&self.writes);
-        let left = numbered.filter(|(_, write)| write.left > 0);
-        left.map(|(number, write)| (number, write.groups.clone()))
+    /// Those up to number `last` of which something waits, and their groups.
+    pub fn waiting(&mut self, last: u64) -> impl Iterator<Item = (u64, RangeInclusive<u64>)> + '_ {
+        let from = self.first_waiting.max(self.first);
+        let none = |write: &&Write| write.waiting == 0;
+        let rest = self.writes.range((from - self.first) as usize..);
+        self.first_waiting = from + rest.clone().take_while(none).count() as u64;
+        let numbered = (from..=last).zip(rest).filter(|(_, write)| write.waiting > 0);
+        numbered.map(|(number, write)| (number, write.groups.clone()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn waiting(unstored: &mut Unstored) -> Vec<u64> {
+        unstored.waiting(4).map(|one| one.0).collect()
+    }
 
     #[test]
     fn the_oldest_is_the_first_of_which_something_is_left() {
@@ -80,17 +107,20 @@ mod tests {
             (0..number % 3).for_each(|_| unstored.add(number));
             unstored.forget_stored();
         }
-        let left = |unstored: &Unstored| unstored.up_to(4).map(|one| one.0).collect::<Vec<_>>();
-        assert_eq!((unstored.oldest(), left(&unstored)), (Some(1), vec![1, 2, 4]));
-        unstored.remove(2);
-        unstored.remove(1);
-        assert_eq!((unstored.oldest(), left(&unstored)), (Some(2), vec![2, 4]));
-        unstored.remove(2);
-        assert_eq!((unstored.oldest(), left(&unstored)), (Some(4), vec![4]));
-        unstored.remove(4);
-        assert_eq!((unstored.oldest(), left(&unstored)), (None, vec![]));
+        assert_eq!((unstored.oldest(), waiting(&mut unstored)), (Some(1), vec![1, 2, 4]));
+        unstored.send(1);
+        unstored.forget(2);
+        unstored.send(2);
+        assert_eq!((unstored.oldest(), waiting(&mut unstored)), (Some(1), vec![4]));
+        unstored.store(2);
+        unstored.store(1);
+        assert_eq!((unstored.oldest(), waiting(&mut unstored)), (Some(4), vec![4]));
+        unstored.send(4);
+        unstored.store(4);
+        assert_eq!((unstored.oldest(), waiting(&mut unstored)), (None, vec![]));
         unstored.begin(9, 0..=0);
         unstored.add(9);
-        assert_eq!(unstored.oldest(), Some(9));
+        assert_eq!((unstored.oldest(), waiting(&mut unstored)), (Some(9), vec![]));
+        assert_eq!(unstored.waiting(9).count(), 1);
     }
 }

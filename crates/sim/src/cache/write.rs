@@ -279,7 +279,7 @@ impl WriteBuffer {
             self.waiting_units -= group.waiting_units - left;
             group.waiting_units = left;
             if group.waiting.is_empty() {
-                self.unstored.remove(group.since);
+                self.unstored.forget(group.since);
             }
             let after = group.rank(self.order, self.group_sectors);
             if group.is_empty() {
@@ -332,7 +332,7 @@ impl WriteBuffer {
     /// Sends the oldest run that [`WriteBuffer::is_stored`] still waits for and that can go.
     pub fn send_unstored(&mut self, last: u64, span: Option<&Range<u64>>) -> Option<Run> {
         let number = match span {
-            None => self.unstored.up_to(last).find_map(|(write, groups)| {
+            None => self.unstored.waiting(last).find_map(|(write, groups)| {
                 let mut begun =
                     self.groups.within(groups).filter(|(_, group)| group.since() == write);
                 begun.find(|(_, group)| group.can_go(last)).map(|(number, _)| number)
@@ -350,8 +350,9 @@ impl WriteBuffer {
         let group = self.groups.get_mut(number)?;
         let before = group.rank(self.order, self.group_sectors);
         let group = match group {
-            Group::Whole { moving, .. } => {
+            Group::Whole { since, moving } => {
                 *moving = true;
+                self.unstored.send(*since);
                 let units = self.group_sectors / self.unit_sectors;
                 self.waiting_units -= units;
                 self.moving_units += units;
@@ -363,6 +364,7 @@ impl WriteBuffer {
         group.moving = std::mem::take(&mut group.waiting);
         // It stays as old as it was.
         group.moving_since = group.since;
+        self.unstored.send(group.since);
         self.waiting_units -= group.waiting_units;
         self.moving_units += group.waiting_units;
         group.waiting_units = 0;
@@ -379,7 +381,7 @@ impl WriteBuffer {
             &mut Group::Whole { since, .. } => {
                 place.remove();
                 self.moving_units -= self.group_sectors / self.unit_sectors;
-                self.unstored.remove(since);
+                self.unstored.store(since);
                 return true;
             }
             Group::Parts(parts) => parts,
@@ -391,7 +393,7 @@ impl WriteBuffer {
         if !group.moving.is_empty() {
             return false;
         }
-        self.unstored.remove(group.moving_since);
+        self.unstored.store(group.moving_since);
         // With nothing on its way any more, what waits may go.
         let after = group.rank(self.order, self.group_sectors);
         if group.is_empty() {

@@ -4,7 +4,7 @@ use super::{Drive, Scheme};
 use crate::error::SimError;
 use crate::ftl::Translation;
 use crate::prepare::{self, RunIn};
-use ssdscope_io::counters::Merges;
+use ssdscope_io::counters::{Merges, Simulated};
 use ssdscope_io::{Counters, Upkeep};
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub(super) struct Tally {
     pub merges: Merges,
     pub map_loads: u64,
     pub map_write_backs: u64,
+    pub pages_freed: u64,
 }
 
 impl<S: Scheme> Drive<S> {
@@ -41,6 +42,11 @@ impl<S: Scheme> Drive<S> {
             merges: self.tally.merges,
             map_loads: self.tally.map_loads,
             map_write_backs: self.tally.map_write_backs,
+            simulated: Simulated {
+                table_pieces: self.ftl.pieces_made(),
+                pages_freed: self.tally.pages_freed,
+                ..Simulated::default()
+            },
             erase_histogram: self.ftl.erase_histogram(),
             retired_blocks: self.ftl.retired_blocks(),
             read_only: self.read_only,

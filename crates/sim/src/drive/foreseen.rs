@@ -219,6 +219,7 @@ mod tests {
     use super::*;
     use crate::config::{DriveConfig, Firmware, State};
     use crate::drive::swarm_log::draw_drive;
+    use ssdscope_io::counters::Simulated;
     use ssdscope_io::rng::Stream;
     use ssdscope_io::{Counters, Device, Lba, Nanos, Op, Request, Sectors};
 
@@ -256,7 +257,10 @@ mod tests {
                     while drive.now_ns < at.0 {
                         drive.advance(at, &mut completions).unwrap();
                     }
-                    let count = || Counters { flash_steps: 0, ..drive.counters().unwrap() };
+                    let count = || Counters {
+                        simulated: Simulated::default(),
+                        ..drive.counters().unwrap()
+                    };
                     (completions, counted.then(count))
                 });
                 assert_eq!(seen[0], seen[1], "before request {id}");

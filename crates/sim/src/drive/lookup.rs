@@ -181,13 +181,4 @@ impl<S: Scheme> Drive<S> {
             demand.note_change(logical);
         }
     }
-
-    /// A page is discarded: what of the table is in RAM changes with it.
-    pub(super) fn unmapped(&mut self, page: Lpn) {
-        match &mut self.table {
-            Table::Ram => {}
-            Table::Zones(zones) => zones.note_change(zones.zone_of(page)),
-            Table::Demand(demand) => demand.note_change(page),
-        }
-    }
 }

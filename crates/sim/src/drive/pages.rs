@@ -213,16 +213,14 @@ impl<S: Scheme> Drive<S> {
         self.shadow
             .host
             .discard(lba.next_multiple_of(whole.into())..end / u64::from(whole) * u64::from(whole));
-        let mut page = Lpn(lba.div_ceil(u64::from(whole)) as u32);
-        let last = Lpn((end / u64::from(whole)) as u32);
-        while page < last {
-            #[cfg(test)]
-            self.shadow.discard(page);
-            if self.ftl.discard(page) {
-                self.unmapped(page);
-            }
-            page = self.ftl.next_maybe_mapped(page + 1);
-        }
+        let pages = lba.div_ceil(u64::from(whole)) as u32..(end / u64::from(whole)) as u32;
+        #[cfg(test)]
+        pages.clone().for_each(|page| self.shadow.discard(Lpn(page)));
+        let (table, tally) = (&mut self.table, &mut self.tally);
+        self.ftl.discard(pages, |page| {
+            tally.pages_freed += 1;
+            table.unmapped(page);
+        });
         S::discarded(self);
     }
 

@@ -354,7 +354,7 @@ impl Flash {
         let page_bytes = u64::from(self.geometry.page_bytes);
         counters.flash_bytes_read = self.pages_read * page_bytes;
         counters.flash_bytes_programmed = self.pages_programmed * page_bytes;
-        counters.flash_steps = self.arrivals - self.followed + self.worked_out;
+        counters.simulated.flash_steps = self.arrivals - self.followed + self.worked_out;
         counters.flash_pages_read = self.pages_read;
         counters.flash_pages_programmed = self.pages_programmed;
         counters.multi_plane_commands = self.multi_plane_commands;

@@ -7,6 +7,7 @@ use super::rows::{Given, Places, Rows};
 use super::sectors::SectorMap;
 use crate::cow::CowArray;
 use crate::geometry::{Geometry, Lpn, Ppn};
+use std::ops::Range;
 use triomphe::Arc;
 
 /// The newest version of each logical page, and what each physical page was given.
@@ -120,15 +121,25 @@ impl PageMap {
         }
     }
 
-    /// Forgets a logical page.
-    pub fn forget(&mut self, page: Lpn) {
-        self.forward.set(page.0 as usize, 0);
-        self.sectors.clear(page);
+    /// Pieces of its tables that were first written.
+    pub const fn pieces_made(&self) -> u64 {
+        self.forward.chunks_made() + self.reverse.chunks_made() + self.sectors.pieces_made()
     }
 
-    /// The first logical page at or after `page` that may be mapped; the page count if none.
-    #[must_use]
-    pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        Lpn(self.forward.next_not_blank(page.0 as usize) as u32)
+    /// Forgets logical pages, and does something with each that was anywhere, and with its place.
+    pub fn forget(&mut self, pages: Range<u32>, mut left: impl FnMut(Lpn, Ppn)) {
+        // Pages that were somewhere, as far as they follow each other.
+        let mut row = pages.start..pages.start;
+        let (forward, sectors) = (&mut self.forward, &mut self.sectors);
+        forward.take(pages.start as usize..pages.end as usize, |index, place| {
+            let page = index as u32;
+            if page != row.end {
+                sectors.clear_pages(row.clone());
+                row = page..page;
+            }
+            row.end += 1;
+            left(Lpn(page), Ppn(place - 1));
+        });
+        sectors.clear_pages(row);
     }
 }

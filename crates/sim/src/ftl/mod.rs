@@ -37,6 +37,7 @@ use crate::rounding::share_of;
 use plane::{BlockState, Frontier, Plane};
 use pslc::Region;
 use run::Turn;
+use std::ops::Range;
 use translation::EraseCounts;
 
 /// Where a written page goes.
@@ -320,10 +321,6 @@ impl Translation for Ftl {
         self.map.was_given(page)
     }
 
-    fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        self.map.next_maybe_mapped(page)
-    }
-
     fn sectors(&self) -> &SectorMap {
         &self.map.sectors
     }
@@ -354,17 +351,23 @@ impl Translation for Ftl {
         self.full_parts()
     }
 
-    fn discard(&mut self, page: Lpn) -> bool {
-        let Some(old) = self.map.lookup(page) else { return false };
-        self.invalidate(old);
-        self.map.forget(page);
-        true
+    fn discard(&mut self, pages: Range<u32>, mut freed: impl FnMut(Lpn)) {
+        let (geometry, planes) = (&self.geometry, &mut self.planes);
+        self.map.forget(pages, |page, old| {
+            let (plane, block) = geometry.block_and_plane_of(old);
+            planes[plane].invalidate(block);
+            freed(page);
+        });
     }
 
     #[inline]
     fn is_being_collected(&self, page: Ppn) -> bool {
         let plane = &self.planes[self.geometry.plane_of(page)];
         plane.state[self.geometry.block_of(page).0 as usize] == BlockState::Collecting
+    }
+
+    fn pieces_made(&self) -> u64 {
+        self.map.pieces_made()
     }
 
     fn erase_histogram(&self) -> Vec<u64> {

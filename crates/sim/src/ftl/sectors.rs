@@ -3,6 +3,7 @@
 
 use crate::cow::CowArray;
 use crate::geometry::Lpn;
+use std::ops::Range;
 
 /// A bit per sector of every logical page.
 #[derive(Clone, Debug)]
@@ -26,6 +27,12 @@ impl SectorMap {
         let starts = (0..64).step_by(bits_per_page as usize);
         let full_pages = starts.fold(0, |word, bit| word | below(sectors_per_page) << bit);
         Self { words, sectors_per_page, bits_per_page, full_pages }
+    }
+
+    /// Pieces of the table that were first written.
+    #[must_use]
+    pub const fn pieces_made(&self) -> u64 {
+        self.words.chunks_made()
     }
 
     /// Marks `count` sectors of `page` from `first` on as written; returns how many
@@ -114,16 +121,17 @@ impl SectorMap {
         held
     }
 
-    /// Forgets everything in `page`.
-    pub fn clear(&mut self, page: Lpn) {
-        let start_bit = u64::from(page.0) * u64::from(self.bits_per_page);
-        let mut bit = 0;
-        while bit < self.sectors_per_page {
-            let in_word = self.bits_per_page.min(64);
-            let position = start_bit + u64::from(bit);
-            let mask = span_mask(0, in_word) << (position % 64);
-            *self.words.entry((position / 64) as usize) &= !mask;
-            bit += in_word;
+    /// Forgets everything in pages.
+    pub fn clear_pages(&mut self, pages: Range<u32>) {
+        if pages.is_empty() {
+            return;
+        }
+        let bits = u64::from(self.bits_per_page);
+        let (start, end) = (u64::from(pages.start) * bits, u64::from(pages.end) * bits);
+        for index in start / 64..end.div_ceil(64) {
+            let (from, to) = (start.max(index * 64), end.min(index * 64 + 64));
+            let span = span_mask((from - index * 64) as u32, (to - index * 64) as u32);
+            *self.words.entry(index as usize) &= !span;
         }
     }
 }
@@ -185,7 +193,7 @@ mod tests {
             for _ in 0..300 {
                 let page = random.below(5) as u32;
                 if random.below(10) == 0 {
-                    map.clear(Lpn(page));
+                    map.clear_pages(page..page + 1);
                     plain[page as usize].fill(false);
                     continue;
                 }

@@ -4,6 +4,7 @@ use super::sectors::SectorMap;
 use crate::geometry::{Geometry, Lpn, Ppn};
 use crate::layout::Layout;
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// Where logical pages are. It knows no time.
 pub trait Translation: Clone + Debug + Send + Sync + 'static {
@@ -25,9 +26,6 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
         let logical = self.was_given(page)?;
         (self.lookup(logical) == Some(page)).then_some(logical)
     }
-
-    /// The first logical page at or after `page` that may be mapped; the page count if none.
-    fn next_maybe_mapped(&self, page: Lpn) -> Lpn;
 
     /// Which sectors of each logical page were ever written.
     fn sectors(&self) -> &SectorMap;
@@ -67,8 +65,11 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
         false
     }
 
-    /// Forgets a logical page; says whether it held anything.
-    fn discard(&mut self, page: Lpn) -> bool;
+    /// Forgets logical pages, and does something with each that held anything, in order.
+    fn discard(&mut self, pages: Range<u32>, freed: impl FnMut(Lpn));
+
+    /// Pieces of its tables that were first written.
+    fn pieces_made(&self) -> u64;
 
     /// Number of physical blocks by erase count.
     fn erase_histogram(&self) -> Vec<u64>;

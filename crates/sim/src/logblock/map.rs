@@ -49,6 +49,12 @@ impl BlockMap {
         }
     }
 
+    /// Pieces of its tables that were first written.
+    #[must_use]
+    pub const fn pieces_made(&self) -> u64 {
+        self.places.chunks_made() + self.logged.chunks_made() + self.sectors.pieces_made()
+    }
+
     /// How many pages the host may use.
     #[must_use]
     pub const fn logical_pages(&self) -> u32 {
@@ -173,12 +179,12 @@ impl BlockMap {
     /// Forgets a logical page.
     pub fn forget(&mut self, page: Lpn) {
         self.places.set(page.0 as usize, NOWHERE);
-        self.sectors.clear(page);
+        self.sectors.clear_pages(page.0..page.0 + 1);
     }
 
-    /// The first logical page at or after `page` that may be somewhere; the page count if none.
+    /// The first logical page from `page` to before `end` that may be somewhere; `end` if none.
     #[must_use]
-    pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        Lpn(self.places.next_not_blank(page.0 as usize) as u32)
+    pub fn next_maybe_mapped(&self, page: Lpn, end: Lpn) -> Lpn {
+        Lpn(self.places.next_not_blank(page.0 as usize..end.0 as usize) as u32)
     }
 }

@@ -29,6 +29,7 @@ use crate::layout::Layout;
 use logs::Room;
 use map::BlockMap;
 use pools::Pools;
+use std::ops::Range;
 use units::{Role, UnitId, Units};
 
 /// The translation layer.
@@ -193,10 +194,6 @@ impl Translation for LogBlockFtl {
         self.map.was_given(page, &self.units)
     }
 
-    fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        self.map.next_maybe_mapped(page)
-    }
-
     fn sectors(&self) -> &SectorMap {
         &self.map.sectors
     }
@@ -215,11 +212,20 @@ impl Translation for LogBlockFtl {
         self.units.pages()
     }
 
-    fn discard(&mut self, page: Lpn) -> bool {
-        let Some(old) = self.lookup(page) else { return false };
-        self.units.lose(old);
-        self.map.forget(page);
-        true
+    fn discard(&mut self, pages: Range<u32>, mut freed: impl FnMut(Lpn)) {
+        let (mut page, end) = (Lpn(pages.start), Lpn(pages.end));
+        while page < end {
+            if let Some(old) = self.lookup(page) {
+                self.units.lose(old);
+                self.map.forget(page);
+                freed(page);
+            }
+            page = self.map.next_maybe_mapped(page + 1, end);
+        }
+    }
+
+    fn pieces_made(&self) -> u64 {
+        self.map.pieces_made()
     }
 
     fn erase_histogram(&self) -> Vec<u64> {

@@ -3,6 +3,9 @@
 
 use crate::cow::CowArray;
 
+/// So many keys are neighbours: their buckets take two lines of memory.
+const NEIGHBOUR_BITS: u32 = 5;
+
 /// A member, or a free slot. Links are slots + 1; 0 = none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
@@ -67,10 +70,14 @@ impl Lru {
         self.len == self.capacity
     }
 
-    /// Fibonacci hashing: neighbours are spread over the buckets.
+    /// Fibonacci hashing of whole neighbourhoods: those within one lie in the same lines of memory,
+    /// so that what is asked for in order is found there, too. Where in it a key lies hangs on the
+    /// neighbourhood, since keys at equal distances would meet otherwise.
     const fn bucket(&self, key: u32) -> usize {
-        let mixed = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed.unbounded_shr(64 - self.bucket_bits) as usize
+        let mixed = ((key >> NEIGHBOUR_BITS) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hood = mixed.unbounded_shr(64 + NEIGHBOUR_BITS - self.bucket_bits);
+        let within = (key as u64 ^ mixed >> 32) & ((1 << NEIGHBOUR_BITS) - 1);
+        (hood << NEIGHBOUR_BITS | within) as usize & ((1 << self.bucket_bits) - 1)
     }
 
     fn node(&self, link: u32) -> Node {

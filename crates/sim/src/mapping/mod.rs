@@ -21,6 +21,7 @@ pub use demand::Demand;
 pub use zones::Zones;
 
 use crate::config::Mapping;
+use crate::geometry::Lpn;
 
 /// The mapping table, as far as it is in RAM.
 #[derive(Clone, Debug)]
@@ -43,6 +44,15 @@ impl Table {
             Mapping::Demand(demand) => {
                 Self::Demand(Box::new(Demand::new(demand, pages, page_bytes)))
             }
+        }
+    }
+
+    /// A page is discarded: what of the table is in RAM changes with it.
+    pub fn unmapped(&mut self, page: Lpn) {
+        match self {
+            Self::Ram => {}
+            Self::Zones(zones) => zones.note_change(zones.zone_of(page)),
+            Self::Demand(demand) => demand.note_change(page),
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn gather(servers: &[Server], page_bytes: u64) -> Counters {
         let work = server.element.work;
         counters.flash_pages_read += work.pages_read;
         counters.flash_pages_programmed += work.pages_programmed;
-        counters.flash_steps += work.pages_read + work.pages_programmed + work.erases;
+        counters.simulated.flash_steps += work.pages_read + work.pages_programmed + work.erases;
         counters.block_erases += work.erases;
         counters.gc_runs += work.cleans;
         counters.gc_pages_moved += work.pages_moved;

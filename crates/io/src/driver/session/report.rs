@@ -101,7 +101,7 @@ impl Session<'_> {
         let counters = match (self.device.counters(), &self.counters_before) {
             (Some(after), Some(before)) => Some(Counters {
                 // The ramp had to be simulated, too.
-                flash_steps: after.flash_steps - self.steps_before,
+                simulated: after.simulated.since(self.simulated_before),
                 ..after.since(before)
             }),
             _ => None,
