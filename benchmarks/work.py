@@ -28,8 +28,10 @@ SIZES = ((4096, 16), (131_072, 16), (1_048_576, 4))
 BEGIN, TIMES, LEAST_S = 500, 4, 0.15
 """Requests of the first run of a kind, and how many times more the next has, until one takes so
 long."""
-DISCARDED = 256 << 20
-NAMES = ("read", "write", "command of flash", "page of flash", "piece of a table", "page freed")
+DISCARDED = 4 << 30
+"""Bytes, of a drive that has as many."""
+NAMES = ("read", "write", "command of flash", "page of flash", "piece of a table", "page freed",
+         "unit buffered")  # fmt: skip
 
 Row = tuple[float, float, *tuple[float, ...]]
 """Seconds that a run took, and how often it did each of `NAMES`."""
@@ -51,7 +53,8 @@ def discards(device: Device) -> Iterator[Row]:
     """Discard some of a copy, piece by piece."""
     if not device.info.discard:
         return
-    copy, count = device.fork(), DISCARDED // 131_072
+    copy = device.fork()
+    count = min(DISCARDED, device.info.capacity_bytes) // 131_072
     before, begun = copy.flash_work(), time.process_time()
     copy.run_list(np.full(count, OP_DISCARD), np.arange(count) * 131_072, np.full(count, 131_072))
     seconds = time.process_time() - begun
@@ -62,7 +65,8 @@ def discards(device: Device) -> Iterator[Row]:
 def main() -> None:
     """Run all of it on each preset; three minutes."""
     rows: list[Row] = []
-    costs = (work.READ_S, work.WRITE_S, work.STEP_S, work.PAGE_S, work.PIECE_S, work.FREED_S)
+    costs = (work.READ_S, work.WRITE_S, work.STEP_S, work.PAGE_S, work.PIECE_S, work.FREED_S,
+             work.UNIT_S)  # fmt: skip
     for name in preset_names():
         device = open_target(f"sim:{name}", seed=SEED).device
         told = []

@@ -23,7 +23,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("page") / "page.html"
     words = ("characterize", "sim:msr-4gb", "--budget", "4s", "-O", str(out), "--seed", "1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sustaining, "CORES_NS_PER_S", 4e5)  # those at rest are in `test_page`
+        patch.setattr(sustaining, "CORE_NS_PER_S", 2.7e5)  # those at rest are in `test_page`
         assert run_cli(words) == 0
     return out
 

@@ -35,7 +35,7 @@ if __name__ == "__main__":
     grid, survey.grid = survey.grid, few
     drawing = sys.modules["ssdscope.report.characterize"]
     drawing.render = lambda _: '<meta name="generator" content="ssdscope"></html>'
-    sustaining.CORES_NS_PER_S = 8e5
+    sustaining.CORE_NS_PER_S = 5.3e5
     performance.REQUESTS //= 64
     performance.DISTRIBUTION_REQUESTS = 2000
     registry._PROBES = (units.PROBE,)

@@ -31,7 +31,7 @@ from ssdscope.results.record import strict_json
 from ssdscope.targets import open_target
 
 DEFAULT = Budget.parse("default")
-HALF = Budget("default", wall_s=45, repetitions=1)
+HALF = Budget("default", wall_s=55, repetitions=1)
 """Most of the runs that a page has by default: enough for a model to be held to."""
 BRIEF = Budget("default", wall_s=4, repetitions=1)
 """For what does not hang on how well the drive is known."""
@@ -81,7 +81,7 @@ def _brief() -> Iterator[None]:
     That would be half a minute of a core for each page.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sustaining, "CORES_NS_PER_S", 4e5)
+        patch.setattr(sustaining, "CORE_NS_PER_S", 2.7e5)
         patch.setattr(performance, "REQUESTS", performance.REQUESTS // 3)
         yield
 

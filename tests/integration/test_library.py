@@ -38,7 +38,7 @@ SMALL = {
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bring nothing to rest: that is half a minute of a core for each page."""
-    monkeypatch.setattr(sustaining, "CORES_NS_PER_S", 4e5)
+    monkeypatch.setattr(sustaining, "CORE_NS_PER_S", 2.7e5)
 
 
 def in_a_new_process(script: str) -> str:

@@ -32,7 +32,7 @@ NAMES = [name for name, _ in stages.STAGES]
 
 @pytest.fixture(autouse=True)
 def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sustaining, "CORES_NS_PER_S", 1.2e9)
+    monkeypatch.setattr(sustaining, "CORE_NS_PER_S", 8e8)
     monkeypatch.setattr(performance, "REQUESTS", performance.REQUESTS // 4)
     monkeypatch.setattr(performance, "DISTRIBUTION_REQUESTS", 2000)
     monkeypatch.setattr(registry, "_PROBES", (latency.PROBE, units.PROBE))

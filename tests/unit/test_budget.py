@@ -27,7 +27,7 @@ from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
 from ssdscope.targets.records import OP_WRITE, Progress
-from ssdscope.targets.work import FlashWork, Work
+from ssdscope.targets.work import CALL_S, FlashWork, Work
 from ssdscope.workloads import Workload
 
 PAGE = 4096
@@ -80,7 +80,8 @@ def test_work_ends_a_probe_on_a_simulated_drive_whatever_the_machine_does(
     found = [told(device, budget, monkeypatch, probe()) for _ in range(2)]
     assert found[0] == found[1]
     assert found[0].reason is Reason.BUDGET_EXHAUSTED
-    spent = Work(found[0].requests, found[0].requests * PAGE).seconds
+    calls = found[0].requests / 1000
+    spent = calls * CALL_S + Work(found[0].requests, found[0].requests * PAGE).seconds
     assert 0.095 < spent <= 0.1
 
 

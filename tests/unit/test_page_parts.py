@@ -60,6 +60,31 @@ def test_a_map_has_a_cell_for_each_point_and_darker_is_more() -> None:
     assert gap.rows[-1][1][1].note == "not measured"
 
 
+def test_figures_of_a_busy_machine_are_bounds_wherever_they_stand() -> None:
+    points = [point("randread", 4096, depth, 1e5) for depth in (1, 4, 16, 64)]
+    held = document([*points[:-1], point("randread", 4096, 64, 8e5, waited_share=0.25)])
+    (shown,) = heat.latency(held)
+    cells = [cell.text for _, row in shown.rows for cell in row]
+    assert cells == ["100 µs"] * 3 + ["≤ 800 µs"]
+    means = "1 of 4 are bounds (≤, ≥): the machine kept them waiting for up to 25 % of their time."
+    assert shown.caption == means
+    (chart,) = figures.performance_charts(held)
+    assert chart.caption.endswith(means)
+    assert chart.table.rows[-1][5:] == (
+        "≤ 800 µs",
+        "≤ 800 µs",
+        "≤ 800 µs",
+        "≤ 1.6 ms",
+        "≥ 80 k",
+        "≥ 328 MB/s",
+    )
+    (quiet,) = figures.performance_charts(document(points))
+    assert "bounds" not in quiet.caption
+    mix = heat.mixture(held)
+    assert mix is not None
+    assert mix.rows[-1][1][0].text == "≥ 80 k"
+
+
 def test_too_few_points_make_no_map() -> None:
     assert heat.latency(document(four())) == []
 

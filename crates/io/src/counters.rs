@@ -32,6 +32,8 @@ pub struct Simulated {
     pub table_pieces: u64,
     /// Pages that discards freed.
     pub pages_freed: u64,
+    /// Units that a write buffer took in.
+    pub units_buffered: u64,
 }
 
 impl Simulated {
@@ -42,6 +44,7 @@ impl Simulated {
             flash_steps: self.flash_steps - earlier.flash_steps,
             table_pieces: self.table_pieces - earlier.table_pieces,
             pages_freed: self.pages_freed - earlier.pages_freed,
+            units_buffered: self.units_buffered - earlier.units_buffered,
         }
     }
 }
@@ -51,6 +54,7 @@ impl AddAssign for Simulated {
         self.flash_steps += other.flash_steps;
         self.table_pieces += other.table_pieces;
         self.pages_freed += other.pages_freed;
+        self.units_buffered += other.units_buffered;
     }
 }
 

@@ -67,7 +67,15 @@ def _of_points(key: str, title: str, points: Sequence[Mapping[str, Any]]) -> Hea
         (str(depth), [_point_cell(p, s) for p, s in zip(row, shade, strict=True)])
         for depth, row, shade in zip(depths, values, shades, strict=True)
     ]
-    return HeatMap(key, title, "", "depth", [words.size(s) for s in sizes], rows, "measured")
+    return HeatMap(
+        key,
+        title,
+        words.bounds(points).strip(),
+        "depth",
+        [words.size(s) for s in sizes],
+        rows,
+        "measured",
+    )
 
 
 def _point_cell(point: Mapping[str, Any] | None, shade: int) -> Cell:
@@ -77,7 +85,7 @@ def _point_cell(point: Mapping[str, Any] | None, shade: int) -> Cell:
     if point["ci95_low_ns"] is not None:
         span = words.span(max(point["ci95_low_ns"], 0.0), point["ci95_high_ns"])
         note = f"95 % interval {span}; {note}"
-    return Cell(words.time(point["mean_ns"]), shade, note)
+    return Cell(words.most(words.time(point["mean_ns"]), point), shade, note)
 
 
 def _shades(values: Sequence[Sequence[float | None]]) -> list[list[int]]:
@@ -139,7 +147,8 @@ def _ends(document: Document) -> HeatMap | None:
         (
             str(depth),
             [
-                Cell(words.iops(at[depth]["iops"]) if depth in at else words.NOTHING, dark,
+                Cell(words.least(words.iops(at[depth]["iops"]), at[depth]) if depth in at
+                     else words.NOTHING, dark,
                      f"mean latency {words.time(at[depth]['mean_ns'])}" if depth in at
                      else "not measured")
                 for (_, at), dark in zip(columns, shade, strict=True)

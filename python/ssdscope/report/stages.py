@@ -41,9 +41,7 @@ MIXED_SHARE = 0.03
 """Of the time of the points that reads and writes among each other have, on a real drive."""
 OVERVIEW_TRIES = 3
 """How often what tells most is measured, where the machine is busy."""
-CORES = dict.fromkeys(
-    ("performance", "sustained", "models", "advice"), sustaining.CORES_NS_PER_S / 1e9
-)
+CORES = dict.fromkeys(("performance", "sustained", "models", "advice"), sustaining.CORES)
 """Cores that a stage keeps busy on copies of a simulated drive, of two; others hardly gain by the
 second one."""
 WRITING = ("overview", "performance", "sustained", "distribution", "models")
@@ -152,6 +150,8 @@ def _sustain(job: Job, progress: StageProgress) -> None:
     job.settled = sustaining.settle(
         device, job.budget, seed=job.seed, progress=progress, spare_bytes=spare_bytes(job.target)
     )
+    # Time goes by, too, while one core has nothing to do.
+    job.worked_s = job.settled.unused_ns / 1e9
     job.document["performance"]["sustained"] = list(sustaining.rows(job.settled))
     # The requests behind the figures are not kept: what the next stage shows of them is.
     job.document[UNFINISHED]["distributions"] = performance.settled_distributions(

@@ -39,8 +39,9 @@ from ssdscope.workloads.sustained import Sustained, sustain
 DEPTHS = (16, 1, 64)
 """The first writes the drive through."""
 PATTERNS = ("randwrite", "write")
-CORES_NS_PER_S = 1.5e9
-"""Nanoseconds of counted work that two cores do in a second, as some chains end late."""
+CORE_NS_PER_S, CORES = 1e9, 1.7
+"""Nanoseconds of counted work that a core does in a second; and what two do of it, as they wait
+for one memory."""
 FLASH_PAGE_BYTES = 16 * 1024
 """Of today's flash; smaller pages cost more a byte."""
 GLIMPSE_SHARE = 0.1
@@ -52,6 +53,7 @@ WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
 MOST_ROUNDS = round(MOST_REGIONS / ROUND_SHARE) + WINDOW_ROUNDS + 1
 """Of one workload, with those that are measured and those that are tried first."""
 SEED = 0x5057
+ROUNDING = 1e-9
 NEAR_SHARE = 0.02
 """Of the drive, a round of a workload that goes on from a fork of a drive that is at rest..."""
 NEAR_REQUESTS = 500
@@ -104,10 +106,17 @@ class Course:
 
 @dataclass
 class Settled:
-    """All that was brought to rest, and the drives as they then were, by pattern and size."""
+    """All that was brought to rest, and the drives as they then were, by pattern and size.
+
+    Attributes
+    ----------
+    unused_ns
+        What a core might have worked, but for the longest chain that the other was at.
+    """
 
     courses: list[Course] = field(default_factory=list)
     drives: dict[tuple[str, int], Kept] = field(default_factory=dict)
+    unused_ns: float = 0.0
 
     def of(self, rw: str, block_bytes: int, iodepth: int) -> Sustained | None:
         """Give what a workload came to, if it came to rest."""
@@ -120,7 +129,7 @@ class Settled:
     def seen_through(self, wrap: Callable[[Device], Device]) -> "Settled":
         """Give the same, with each drive behind a meter or the like."""
         drives = {key: replace(kept, device=wrap(kept.device)) for key, kept in self.drives.items()}
-        return Settled(self.courses, drives)
+        return replace(self, drives=drives)
 
 
 def chains(info: DeviceInfo, budget: Budget) -> list[list[Point]]:
@@ -145,7 +154,7 @@ def writes_bytes(info: DeviceInfo, budget: Budget) -> int:
         Of the stage: whatever is written costs an operation a page at least.
     """
     most = sum(_chain_bytes(info, points) for points in chains(info, budget))
-    pages = CORES_NS_PER_S * budget.wall_s / (PAGE_S * 1e9)
+    pages = CORES * CORE_NS_PER_S * budget.wall_s / (PAGE_S * 1e9)
     return min(most, round(pages) * FLASH_PAGE_BYTES)
 
 
@@ -198,15 +207,17 @@ def settle(
         share = budget.wall_s * 1e9 / max(len(every), 1)
         settling.run(dict.fromkeys(range(len(every)), share))
         return settling.found()
-    whole = CORES_NS_PER_S * budget.wall_s
-    needs = settling.needs(whole / max(len(every), 1))
-    left = (1 - GLIMPSE_SHARE) * whole
+    whole = CORE_NS_PER_S * budget.wall_s
+    needs = settling.needs(CORES * whole / max(len(every), 1))
+    left, unused_ns = (1 - GLIMPSE_SHARE) * whole, 0.0
     while granted := affordable(needs, left):
-        left -= settling.run(granted)
+        costs = settling.run(granted)
+        left -= _took(costs)
+        unused_ns += CORES * _took(costs) - sum(costs)
         needs = {place: need for place, need in needs.items() if place not in granted}
-    glimpse = GLIMPSE_SHARE * whole / max(len(every), 1) / (SHOWN_SHARE + TRIED_SHARE)
+    glimpse = GLIMPSE_SHARE * CORES * whole / max(len(every), 1) / (SHOWN_SHARE + TRIED_SHARE)
     settling.run({place: min(glimpse, need / MORE_THAN_SEEN) for place, need in needs.items()})
-    return settling.found()
+    return replace(settling.found(), unused_ns=unused_ns)
 
 
 def settle_again(
@@ -249,18 +260,23 @@ def affordable(needs: Mapping[int, float], left: float) -> dict[int, float]:
     needs
         What each is expected to cost.
     left
-        What all may cost together.
+        What two cores may take together, side by side.
     """
     granted = dict[int, float]()
     whole = sum(need for need in needs.values() if need < math.inf)
-    times = max(MORE_THAN_SEEN, left / whole) if whole else MORE_THAN_SEEN
+    times = max(MORE_THAN_SEEN, CORES * left / whole) if whole else MORE_THAN_SEEN
     for place, need in sorted(needs.items(), key=lambda item: item[1]):
-        if times * need > left:
+        most = max(MORE_THAN_SEEN * need, min(times * need, left))
+        if _took([*granted.values(), most]) > left * (1 + ROUNDING):
             # The last one has all that is left, if that may do.
             return granted or ({place: left} if need <= left else {})
-        granted[place] = times * need
-        left -= granted[place]
+        granted[place] = most
     return granted
+
+
+def _took(costs: Sequence[float]) -> float:
+    """Give what two cores take for chains of these costs, of which the longest begins first."""
+    return max(*costs, sum(costs) / CORES)
 
 
 class _Settling:
@@ -295,8 +311,8 @@ class _Settling:
         with Crew() as crew:
             return dict(enumerate(crew.map(needed, copies, first)))
 
-    def run(self, granted: Mapping[int, float | None]) -> float:
-        """Run some chains, each within what it may cost; give what they cost together."""
+    def run(self, granted: Mapping[int, float | None]) -> list[float]:
+        """Run some chains, each within what it may cost; give what each did cost."""
         # A run is one call into Rust that lets go of Python, so threads are enough.
         with Crew(None if self._copies else 1) as crew:
             tasks = {
@@ -311,7 +327,7 @@ class _Settling:
                 point = self._every[place][0]
                 what = f"sustained {point.rw} {point.block_bytes // 1024} KiB"
                 self._progress(what, len(self._done) / len(self._every))
-        return sum(course.cost for place in granted for course in self._done[place][0])
+        return [sum(course.cost for course in self._done[place][0]) for place in granted]
 
     def found(self) -> Settled:
         """Collect what came of all, in order."""

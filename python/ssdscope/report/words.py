@@ -1,6 +1,6 @@
 """Numbers and findings as a reader wants them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ssdscope.findings import (
@@ -107,6 +107,27 @@ def at_least(said: str, row: Mapping[str, Any]) -> str:
 def _bound(what: str, said: str, row: Mapping[str, Any]) -> str:
     share = row.get("waited_share")
     return f"{what} {said} ({percent(share)} waiting)" if share else said
+
+
+def most(said: str, row: Mapping[str, Any]) -> str:
+    """Write a latency in a cell: with a sign where the machine kept us waiting."""
+    return f"≤ {said}" if row.get("waited_share") else said
+
+
+def least(said: str, row: Mapping[str, Any]) -> str:
+    """Write a rate in a cell: with a sign where the machine kept us waiting."""
+    return f"≥ {said}" if row.get("waited_share") else said
+
+
+def bounds(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Say what the signs of `most` and `least` mean; nothing where there are none."""
+    every = list(rows)
+    held = [row["waited_share"] for row in every if row.get("waited_share")]
+    if not held:
+        return ""
+    share = percent(max(held))
+    what = f"{len(held)} of {len(every)} are bounds (≤, ≥)"
+    return f" {what}: the machine kept them waiting for up to {share} of their time."
 
 
 def kind(name: str) -> str:

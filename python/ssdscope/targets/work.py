@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from ssdscope.targets.device import Device
     from ssdscope.targets.records import RunResult
 
-READ_S, WRITE_S = 0.6e-6, 0.9e-6
+READ_S, WRITE_S = 0.8e-6, 1.2e-6
 """A request of the host; what writes makes changes in memory that no other copy shares."""
-STEP_S, PAGE_S = 0.25e-6, 0.02e-6
+STEP_S, PAGE_S = 0.22e-6, 0.02e-6
 """A command of the flash that is simulated by itself; and a page that is read or programmed, with
 others in one go or not."""
-PIECE_S, FREED_S = 7e-6, 0.03e-6
-"""A piece of a table that is first written; and a page that a discard frees."""
+PIECE_S, FREED_S, UNIT_S = 7e-6, 0.03e-6, 0.25e-6
+"""A piece of a table that is first written; a page that a discard frees; and a unit that a write
+buffer takes in."""
 CALL_S = 0.4e-3
 """What Python adds to a call, who asks and looks at what comes out."""
 
-BYTE_S = 0.25e-6 / 4096
+BYTE_S = STEP_S / 4096
 """What a byte is expected to cost: a command of the flash for a small page."""
 
 
@@ -42,17 +43,20 @@ class FlashWork(NamedTuple):
         Of the tables, first written.
     freed
         Pages, by discards.
+    buffered
+        Units that a write buffer took in.
     """
 
     steps: int = 0
     pages: int = 0
     pieces: int = 0
     freed: int = 0
+    buffered: int = 0
 
     @property
     def seconds(self) -> float:
         """What it cost, in seconds of one core."""
-        costs = (STEP_S, PAGE_S, PIECE_S, FREED_S)
+        costs = (STEP_S, PAGE_S, PIECE_S, FREED_S, UNIT_S)
         return sum(count * cost for count, cost in zip(self, costs, strict=True))
 
     @classmethod
@@ -62,7 +66,10 @@ class FlashWork(NamedTuple):
             return cls()
         pages = counters["flash_pages_read"] + counters["flash_pages_programmed"]
         took = counters["simulated"]
-        return cls(took["flash_steps"], pages, took["table_pieces"], took["pages_freed"])
+        return cls(
+            took["flash_steps"], pages, took["table_pieces"], took["pages_freed"],
+            took["units_buffered"],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

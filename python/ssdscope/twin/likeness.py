@@ -28,8 +28,6 @@ READS_LEAST, READ_BYTES = 60, 8 << 20
 so fewer than were measured are as good."""
 DESIGN_S, FOLDED_PAGE_S = 5e-3, 110e-9
 """What it costs on one core to open a design, and more by page where a fast region is folded."""
-RUN_S = 0.3e-3
-"""What a run costs beside its requests."""
 OPEN_AT_ONCE = 4
 """Designs that are run side by side: of large drives each takes memory."""
 READ_QUEUES = 2
@@ -205,7 +203,7 @@ def _worked_s(outcome: Outcome) -> float:
     done = list(outcome.results)
     if outcome.failure is not None and outcome.failure.partial is not None:
         done.append(outcome.failure.partial)
-    return RUN_S + sum(work.of_run(each) for each in done)
+    return sum(work.of_run(each) for each in done)
 
 
 def _count(row: Measured, whole: bool) -> int:

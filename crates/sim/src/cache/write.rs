@@ -78,6 +78,7 @@ pub struct WriteBuffer {
     /// Writes taken in so far.
     writes: u64,
     coalesced_sectors: u64,
+    units_taken: u64,
 }
 
 const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -119,6 +120,7 @@ impl WriteBuffer {
             moving_units: 0,
             writes: 0,
             coalesced_sectors: 0,
+            units_taken: 0,
         }
     }
 
@@ -132,6 +134,12 @@ impl WriteBuffer {
     #[must_use]
     pub const fn coalesced_sectors(&self) -> u64 {
         self.coalesced_sectors
+    }
+
+    /// Units that were ever taken in.
+    #[must_use]
+    pub const fn units_taken(&self) -> u64 {
+        self.units_taken
     }
 
     const fn free_units(&self) -> u64 {
@@ -182,6 +190,7 @@ impl WriteBuffer {
                 place.insert(group);
                 self.unstored.add(self.writes);
                 self.waiting_units += units_in_all;
+                self.units_taken += units_in_all;
                 self.list(number, None, rank);
                 return span.end;
             }
@@ -207,6 +216,7 @@ impl WriteBuffer {
         group.waiting.insert(taken);
         let after = group.rank(self.order, self.group_sectors);
         self.waiting_units += units;
+        self.units_taken += units;
         self.list(number, before, after);
         end
     }

@@ -111,6 +111,7 @@ impl Buffer {
     pub const fn count(&self, counters: &mut Counters) {
         counters.buffer_coalesced_bytes = self.store.coalesced_sectors() * 512;
         counters.buffer_read_bytes = self.read_sectors * 512;
+        counters.simulated.units_buffered = self.store.units_taken();
     }
 
     /// At rest after a flush: whether it is empty, as it must be unless it is protected.
