@@ -152,7 +152,7 @@ def test_a_small_region_counts_only_once_the_spare_area_was_written(drive: Devic
 
 def test_what_costs_too_much_does_not_come_to_rest(drive: Device) -> None:
     plan = Workload(rw="randwrite", iodepth=8, seed=3)
-    found = sustain(drive, plan, most_cost=5e6)
+    found = sustain(drive, plan, most_cost=8e7)
     assert not found.reached
     assert not found.figures
     assert 3 <= len(found.steadiness.rates_bytes_per_s) <= 20
