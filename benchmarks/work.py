@@ -28,10 +28,15 @@ SIZES = ((4096, 16), (131_072, 16), (1_048_576, 4))
 BEGIN, TIMES, LEAST_S = 500, 4, 0.15
 """Requests of the first run of a kind, and how many times more the next has, until one takes so
 long."""
+SHORTEST_S = 0.01
+"""What is over sooner is too short to time."""
 DISCARDED = 4 << 30
 """Bytes, of a drive that has as many."""
 NAMES = ("read", "write", "command of flash", "page of flash", "piece of a table", "page freed",
          "unit buffered")  # fmt: skip
+
+COSTS = (work.READ_S, work.WRITE_S, work.STEP_S, work.PAGE_S, work.PIECE_S, work.FREED_S,
+         work.UNIT_S)  # fmt: skip
 
 Row = tuple[float, float, *tuple[float, ...]]
 """Seconds that a run took, and how often it did each of `NAMES`."""
@@ -62,38 +67,37 @@ def discards(device: Device) -> Iterator[Row]:
     yield seconds, count, 0, *done
 
 
+def measured(name: str) -> list[Row]:
+    """Run all kinds on a preset, and print what each took over what is counted."""
+    device = open_target(f"sim:{name}", seed=SEED).device
+    by_kind = {
+        kind: [
+            row for size, depth in SIZES
+            for row in runs(device, Workload(rw=kind, block_bytes=size, iodepth=depth))
+        ]
+        for kind in KINDS
+    } | {"discard": list(discards(device))}  # fmt: skip
+    words, rows = [], []
+    for kind, every in by_kind.items():
+        long = [row for row in every if row[0] > SHORTEST_S]
+        ratios = [row[0] / np.dot(COSTS, row[1:]) for row in long]
+        words += [f"{kind} {min(ratios):.2f} to {max(ratios):.2f}"] if ratios else []
+        rows += long
+    print(f"{name:18} timed / counted: {', '.join(words)}", flush=True)
+    return rows
+
+
 def main() -> None:
     """Run all of it on each preset; three minutes."""
-    rows: list[Row] = []
-    costs = (work.READ_S, work.WRITE_S, work.STEP_S, work.PAGE_S, work.PIECE_S, work.FREED_S,
-             work.UNIT_S)  # fmt: skip
-    for name in preset_names():
-        device = open_target(f"sim:{name}", seed=SEED).device
-        told = []
-        for kind in KINDS:
-            found = [
-                row for size, depth in SIZES
-                for row in runs(device, Workload(rw=kind, block_bytes=size, iodepth=depth))
-            ]  # fmt: skip
-            told.append((kind, found))
-        told.append(("discard", list(discards(device))))
-        words = []
-        for kind, found in told:
-            rows += found
-            ratios = [row[0] / np.dot(costs, row[1:]) for row in found if row[0] > 0.01]
-            if ratios:
-                words.append(f"{kind} {min(ratios):.2f} to {max(ratios):.2f}")
-        print(f"{name:18} timed / counted: {', '.join(words)}", flush=True)
-    # What is too short to time says nothing.
-    table = np.array([row for row in rows if row[0] > 0.01])
-    off = least_squares(
+    table = np.array([row for name in preset_names() for row in measured(name)])
+    fit = least_squares(
         lambda logs: np.log(table[:, 1:] @ np.exp(logs) / table[:, 0]),
-        np.log(costs),
+        np.log(COSTS),
         loss="soft_l1",
     )
-    fitted = zip(np.exp(off.x), NAMES, strict=True)
+    fitted = zip(np.exp(fit.x), NAMES, strict=True)
     print(f"fitted: {', '.join(f'{each * 1e6:.3f} us a {name}' for each, name in fitted)}")
-    ratios = np.exp(-off.fun)
+    ratios = np.exp(-fit.fun)
     print("timed over fitted: 5 %, half and 95 % at", np.percentile(ratios, [5, 50, 95]).round(2))
 
 

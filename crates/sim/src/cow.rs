@@ -144,12 +144,23 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     /// If the range ends beyond the last chunk.
     pub fn for_each_piece(&self, range: Range<usize>, mut act: impl FnMut(usize, &[T])) {
         for (number, piece) in pieces(range) {
-            let first = number << CHUNK_BITS;
-            if let Some(chunk) = self.chunk(number) {
-                act(piece.start, &chunk[piece.start - first..piece.end - first]);
-            } else if !self.ground.is_blank(&piece) {
-                act(piece.start, &self.range(piece.clone()));
+            if self.is_blank(number, &piece) {
+                continue;
             }
+            let first = number << CHUNK_BITS;
+            match self.chunk(number) {
+                Some(chunk) => act(piece.start, &chunk[piece.start - first..piece.end - first]),
+                None => act(piece.start, &self.range(piece)),
+            }
+        }
+    }
+
+    /// Whether a part of a chunk certainly is the default.
+    fn is_blank(&self, number: usize, piece: &Range<usize>) -> bool {
+        match (self.chunk(number), &self.blank) {
+            (None, _) => self.ground.is_blank(piece),
+            (Some(chunk), Some(blank)) => blank[0].as_ref().is_some_and(|b| Arc::ptr_eq(chunk, b)),
+            (Some(_), None) => false,
         }
     }
 
@@ -252,33 +263,14 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
                 continue;
             }
             let piece = range.start.max(number * SPAN)..range.end.min((number + 1) * SPAN);
-            self.visit(piece.clone(), &blank, &mut act);
+            self.for_each_piece(piece.clone(), |first, entries| {
+                let numbered = (first..).zip(entries.iter().copied());
+                numbered.filter(|each| each.1 != T::default()).for_each(|each| act(each.0, each.1));
+            });
             if piece.len() == SPAN {
                 self.groups[number] = Arc::clone(&blank);
             } else {
                 self.clear(piece, &blank);
-            }
-        }
-    }
-
-    /// Does something with the entries of a part of a group that are not the default.
-    fn visit(&self, range: Range<usize>, blank: &Group<T>, mut act: impl FnMut(usize, T))
-    where
-        T: PartialEq,
-    {
-        for (number, piece) in pieces(range) {
-            let is_blank = match self.chunk(number) {
-                Some(chunk) => blank[0].as_ref().is_some_and(|blank| Arc::ptr_eq(chunk, blank)),
-                None => self.ground.is_blank(&piece),
-            };
-            if is_blank {
-                continue;
-            }
-            for index in piece {
-                let entry = self.get(index);
-                if entry != T::default() {
-                    act(index, entry);
-                }
             }
         }
     }
@@ -300,12 +292,9 @@ impl<T: Copy + Default, G: Ground<T>> CowArray<T, G> {
     /// certainly is; its end if there is none.
     #[must_use]
     pub fn next_not_blank(&self, range: Range<usize>) -> usize {
-        let chunk = |number: usize| number << CHUNK_BITS..(number + 1) << CHUNK_BITS;
-        let blank =
-            |&number: &usize| self.chunk(number).is_none() && self.ground.is_blank(&chunk(number));
-        let mut chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
-        let found = chunks.find(|number| !blank(number));
-        found.map_or(range.end, |number| range.start.max(number << CHUNK_BITS))
+        let end = range.end;
+        let mut left = pieces(range).filter(|(number, piece)| !self.is_blank(*number, piece));
+        left.next().map_or(end, |(_, piece)| piece.start)
     }
 
     /// How many chunks were first written since the array was made: here, and before it was copied

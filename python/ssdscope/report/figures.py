@@ -54,7 +54,7 @@ def performance_charts(document: Document) -> list[Chart]:
         shown.append(_pattern_chart("latency-size", "Latency against size", alone, "block_bytes"))
     if len(deep) > 1:
         draw = partial(charts.by_pattern, deep, "block_bytes", "bandwidth_bytes_per_s")
-        caption = f"Each pattern with 16 requests in flight.{_said(deep)}"
+        caption = f"Each pattern with 16 requests in flight. {_remarks(deep)}".rstrip()
         shown.append(
             Chart("bandwidth-size", "Bandwidth against size", caption, draw, _points(deep))
         )
@@ -82,15 +82,15 @@ def _over_time(document: Document) -> Chart | None:
 def _pattern_chart(name: str, title: str, points: Sequence[Mapping[str, Any]], x: str) -> Chart:
     draw = partial(charts.by_pattern, points, x, "mean_ns", low="ci95_low_ns", high="ci95_high_ns")
     fixed = "One request at a time" if x == "block_bytes" else "Requests of 4 KiB"
-    caption = f"{fixed}. Mean and its 95 % interval, by access pattern.{_said(points)}"
+    caption = f"{fixed}. Mean and its 95 % interval, by access pattern. {_remarks(points)}".rstrip()
     return Chart(name, title, caption, draw, _points(points))
 
 
-def _said(points: Sequence[Mapping[str, Any]]) -> str:
+def _remarks(points: Sequence[Mapping[str, Any]]) -> str:
     """Say what a dashed line is, and which figures are bounds, where there are any."""
     burst = any(p["sort"] == "burst" for p in points)
-    dashed = " Dashed: bursts of writes; solid: what the drive keeps up." if burst else ""
-    return dashed + words.bounds(points)
+    dashed = "Dashed: bursts of writes; solid: what the drive keeps up." if burst else ""
+    return f"{dashed} {words.bounds(points)}".strip()
 
 
 def _points(points: Iterable[Mapping[str, Any]]) -> Table:

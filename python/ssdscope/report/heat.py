@@ -70,7 +70,7 @@ def _of_points(key: str, title: str, points: Sequence[Mapping[str, Any]]) -> Hea
     return HeatMap(
         key,
         title,
-        words.bounds(points).strip(),
+        words.bounds(points),
         "depth",
         [words.size(s) for s in sizes],
         rows,

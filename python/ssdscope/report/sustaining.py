@@ -275,7 +275,7 @@ def affordable(needs: Mapping[int, float], left: float) -> dict[int, float]:
 
 
 def _took(costs: Sequence[float]) -> float:
-    """Give what two cores take for chains of these costs, of which the longest begins first."""
+    """Bound what two cores take for chains of these costs, of which the longest begins first."""
     return max(*costs, sum(costs) / CORES)
 
 

@@ -111,12 +111,16 @@ def _bound(what: str, said: str, row: Mapping[str, Any]) -> str:
 
 def most(said: str, row: Mapping[str, Any]) -> str:
     """Write a latency in a cell: with a sign where the machine kept us waiting."""
-    return f"≤ {said}" if row.get("waited_share") else said
+    return _signed("≤", said, row)
 
 
 def least(said: str, row: Mapping[str, Any]) -> str:
     """Write a rate in a cell: with a sign where the machine kept us waiting."""
-    return f"≥ {said}" if row.get("waited_share") else said
+    return _signed("≥", said, row)
+
+
+def _signed(sign: str, said: str, row: Mapping[str, Any]) -> str:
+    return f"{sign} {said}" if row.get("waited_share") else said
 
 
 def bounds(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -127,7 +131,7 @@ def bounds(rows: Iterable[Mapping[str, Any]]) -> str:
         return ""
     share = percent(max(held))
     what = f"{len(held)} of {len(every)} are bounds (≤, ≥)"
-    return f" {what}: the machine kept them waiting for up to {share} of their time."
+    return f"{what}: the machine kept them waiting for up to {share} of their time."
 
 
 def kind(name: str) -> str:

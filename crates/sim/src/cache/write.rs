@@ -189,8 +189,7 @@ impl WriteBuffer {
                 let rank = group.rank(self.order, self.group_sectors);
                 place.insert(group);
                 self.unstored.add(self.writes);
-                self.waiting_units += units_in_all;
-                self.units_taken += units_in_all;
+                self.take_in(units_in_all);
                 self.list(number, None, rank);
                 return span.end;
             }
@@ -215,10 +214,14 @@ impl WriteBuffer {
         self.coalesced_sectors += group.waiting.sectors_within(taken.clone());
         group.waiting.insert(taken);
         let after = group.rank(self.order, self.group_sectors);
-        self.waiting_units += units;
-        self.units_taken += units;
+        self.take_in(units);
         self.list(number, before, after);
         end
+    }
+
+    const fn take_in(&mut self, units: u64) {
+        self.waiting_units += units;
+        self.units_taken += units;
     }
 
     /// A group goes to flash at another time than before.

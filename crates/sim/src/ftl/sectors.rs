@@ -56,11 +56,7 @@ impl SectorMap {
     /// Marks every sector of so many pages from `first` on as written.
     #[inline]
     pub fn write_pages(&mut self, first: Lpn, count: u32) {
-        let bits = u64::from(self.bits_per_page);
-        let (start, end) = (u64::from(first.0) * bits, u64::from(first.0 + count) * bits);
-        for index in start / 64..end.div_ceil(64) {
-            let (from, to) = (start.max(index * 64), end.min(index * 64 + 64));
-            let span = span_mask((from - index * 64) as u32, (to - index * 64) as u32);
+        for (index, span) in self.spans(first.0..first.0 + count) {
             self.set(index as usize, self.full_word(index) & span);
         }
     }
@@ -123,16 +119,21 @@ impl SectorMap {
 
     /// Forgets everything in pages.
     pub fn clear_pages(&mut self, pages: Range<u32>) {
-        if pages.is_empty() {
-            return;
-        }
-        let bits = u64::from(self.bits_per_page);
-        let (start, end) = (u64::from(pages.start) * bits, u64::from(pages.end) * bits);
-        for index in start / 64..end.div_ceil(64) {
-            let (from, to) = (start.max(index * 64), end.min(index * 64 + 64));
-            let span = span_mask((from - index * 64) as u32, (to - index * 64) as u32);
+        for (index, span) in self.spans(pages) {
             *self.words.entry(index as usize) &= !span;
         }
+    }
+
+    /// The words that pages have a part in, and the bits of it; none of no pages.
+    #[inline]
+    fn spans(&self, pages: Range<u32>) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let bits = u64::from(self.bits_per_page);
+        let (start, end) = (u64::from(pages.start) * bits, u64::from(pages.end) * bits);
+        let words = if start < end { start / 64..end.div_ceil(64) } else { 0..0 };
+        words.map(move |index| {
+            let (from, to) = (start.max(index * 64), end.min(index * 64 + 64));
+            (index, span_mask((from - index * 64) as u32, (to - index * 64) as u32))
+        })
     }
 }
 
