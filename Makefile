@@ -50,7 +50,7 @@ profiled: setup ## Build the compiled module by a profile of its work: a tenth t
 demo: setup ## Look into a simulated drive of a paper and write a page about it, in a minute
 	@mkdir -p $(OUT)
 	$(RUN) python examples/make_trace.py $(OUT)/checkpoints.spc
-	$(RUN) ssdscope characterize sim:ryu-a --budget 10s \
+	$(RUN) ssdscope characterize sim:ryu-a --budget 20s \
 	  --trace $(OUT)/checkpoints.spc --seed 1 -O $(OUT)/demo.html --json $(OUT)/demo.json
 	@echo
 	@echo "The page is $(CURDIR)/$(OUT)/demo.html"
