@@ -7,8 +7,11 @@ use crate::ring::Ring;
 pub struct Channel {
     /// When what it carries is over.
     pub free_at_ns: u64,
-    /// An event will come when it is free.
+    /// A `ChannelFree` will come when it is free: never a second one, as each would be followed by
+    /// another as long as anybody waits.
     pub will_wake: bool,
+    /// Data of a read cross it, at whose end a `DataOut` comes.
+    pub sends_out: bool,
     /// Units whose read data wait, first come first.
     pub ready: Ring<u32>,
     /// Bit per unit: idle, with commands waiting.
@@ -26,10 +29,17 @@ impl Channel {
         self.waiting != 0 || !self.ready.is_empty()
     }
 
+    /// Whether no event will come when it is free.
+    #[inline]
+    #[must_use]
+    pub const fn is_unattended(&self) -> bool {
+        !self.will_wake && !self.sends_out
+    }
+
     /// Whether it carries nothing, and nothing will come.
     #[must_use]
     pub fn is_quiet(&self, now_ns: u64) -> bool {
-        self.free_at_ns <= now_ns && !self.will_wake && !self.has_work()
+        self.free_at_ns <= now_ns && self.is_unattended() && !self.has_work()
     }
 
     /// The first of the waiting units, from the one whose turn it is, that `may` go.
@@ -82,7 +92,8 @@ impl Channel {
     /// Writes down how it stands, as seen from `now_ns`: what is equal goes on alike.
     pub fn picture(&self, now_ns: u64, into: &mut Vec<u64>) {
         let free_in_ns = self.free_at_ns.saturating_sub(now_ns);
-        let turn = u64::from(self.turn) << 1 | u64::from(self.will_wake);
+        let events = u64::from(self.will_wake) << 1 | u64::from(self.sends_out);
+        let turn = u64::from(self.turn) << 2 | events;
         into.extend([free_in_ns, turn, self.waiting, self.ready.len() as u64]);
         into.extend(self.ready.iter().map(|&unit| u64::from(unit)));
     }

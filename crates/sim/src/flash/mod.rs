@@ -258,7 +258,7 @@ impl Flash {
     pub fn data_out(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
         let unit = &mut self.units[unit_index as usize];
         let (channel_index, slot) = (unit.channel, unit.outgoing);
-        self.channels[channel_index as usize].will_wake = false;
+        self.channels[channel_index as usize].sends_out = false;
         let command = &mut self.commands[slot];
         command.transferred(now_ns);
         let next = command.next;
@@ -293,7 +293,7 @@ impl Flash {
         let until_ns = from_ns + self.times.transfer_ns[command.sectors as usize];
         let channel = &mut self.channels[channel_index as usize];
         channel.occupy(from_ns, until_ns);
-        channel.will_wake = true;
+        channel.sends_out = true;
         events.schedule(until_ns, Event::DataOut(unit_index));
     }
 

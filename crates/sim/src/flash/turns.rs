@@ -21,7 +21,7 @@ impl Flash {
         }
         if channel.free_at_ns <= now_ns {
             self.give(channel_index, now_ns, events);
-        } else if !channel.will_wake {
+        } else if channel.is_unattended() {
             self.wake(channel_index, events);
         }
     }
@@ -64,7 +64,7 @@ impl Flash {
             return;
         }
         let channel = &self.channels[channel_index as usize];
-        if channel.has_work() && !channel.will_wake {
+        if channel.has_work() && channel.is_unattended() {
             self.wake(channel_index, events);
         }
     }
@@ -89,7 +89,8 @@ impl Flash {
 
     /// A channel on which somebody waited is free.
     pub fn channel_free(&mut self, channel: u32, now_ns: u64, events: &mut EventQueue) {
-        self.channels[channel as usize].will_wake = false;
+        let was_awaited = std::mem::take(&mut self.channels[channel as usize].will_wake);
+        debug_assert!(was_awaited, "channel {channel} is woken twice");
         self.kick(channel, now_ns, events);
     }
 

@@ -167,7 +167,9 @@ impl<'a> Run<'a> {
                     self.go_on(unit);
                 }
                 Event::ChannelFree(channel) => {
-                    self.channels[channel as usize].will_wake = false;
+                    let free = &mut self.channels[channel as usize];
+                    debug_assert!(free.will_wake, "channel {channel} is woken twice");
+                    free.will_wake = false;
                     self.kick(channel);
                 }
                 _ => {}
@@ -233,7 +235,7 @@ impl<'a> Run<'a> {
         while let Some(index) = self.touched.pop() {
             let channel = &self.channels[index as usize];
             // Most are named again and again, and have nothing to do since the first time.
-            if channel.has_work() && (channel.free_at_ns <= self.now_ns || !channel.will_wake) {
+            if channel.has_work() && (channel.free_at_ns <= self.now_ns || channel.is_unattended()) {
                 self.kick(index);
             }
         }
@@ -262,7 +264,7 @@ impl<'a> Run<'a> {
             }
         }
         let channel = &mut self.channels[index as usize];
-        if channel.has_work() && !channel.will_wake {
+        if channel.has_work() && channel.is_unattended() {
             channel.will_wake = true;
             self.events.schedule(channel.free_at_ns, Event::ChannelFree(index));
         }
@@ -370,14 +372,14 @@ impl<'a> Run<'a> {
         let channel = &mut self.channels[index as usize];
         let until_ns = self.now_ns + self.flash.times.page_ns();
         channel.occupy(self.now_ns, until_ns);
-        channel.will_wake = true;
+        channel.sends_out = true;
         self.events.schedule(until_ns, Event::DataOut(unit));
     }
 
     /// What a unit read is out: once a copy is read, and those before it, it is programmed.
     fn data_out(&mut self, unit: u32) {
         let Worker { channel, step, .. } = self.workers[unit as usize];
-        self.channels[channel as usize].will_wake = false;
+        self.channels[channel as usize].sends_out = false;
         let other_plane = self.next[step as usize];
         if other_plane == NONE {
             self.rest(unit);
