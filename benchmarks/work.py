@@ -33,10 +33,10 @@ SHORTEST_S = 0.01
 DISCARDED = 4 << 30
 """Bytes, of a drive that has as many."""
 NAMES = ("read", "write", "command of flash", "page of flash", "piece of a table", "page freed",
-         "unit buffered")  # fmt: skip
+         "unit buffered", "part of a map")  # fmt: skip
 
 COSTS = (work.READ_S, work.WRITE_S, work.STEP_S, work.PAGE_S, work.PIECE_S, work.FREED_S,
-         work.UNIT_S)  # fmt: skip
+         work.UNIT_S, work.LOAD_S)  # fmt: skip
 
 Row = tuple[float, float, *tuple[float, ...]]
 """Seconds that a run took, and how often it did each of `NAMES`."""

@@ -122,11 +122,14 @@ def test_a_large_drive_is_fitted_as_a_smaller_one_unless_its_size_shows() -> Non
 def test_spare_space_is_found_from_what_is_kept_up() -> None:
     truth = Design(128 << 20, 512, queue_depth=1, spare_ratio=0.25)
     row = settling.Settled("randwrite", 4096, 16, 1.0)
-    mean = settling.latency_ns(truth, row, 1)
+    allowance = Allowance(60.0)
+    mean = settling.latency_ns(truth, row, 1, allowance)
     assert mean is not None
     start = replace(truth, spare_ratio=0.07)
-    found = settling.with_spare(start, replace(row, mean_ns=mean), 2)
+    found = settling.with_spare(start, replace(row, mean_ns=mean), 2, allowance)
     assert found.spare_ratio == pytest.approx(0.25, rel=0.15)
+    assert 0 < allowance.left_s < 60.0
+    assert settling.with_spare(start, replace(row, mean_ns=mean), 2, Allowance(0.0)) == start
 
 
 def went_on(rates: list[float], **other: object) -> dict[str, object]:

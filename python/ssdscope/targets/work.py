@@ -20,9 +20,9 @@ READ_S, WRITE_S = 0.8e-6, 1.2e-6
 STEP_S, PAGE_S = 0.22e-6, 0.02e-6
 """A command of the flash that is simulated by itself; and a page that is read or programmed, with
 others in one go or not."""
-PIECE_S, FREED_S, UNIT_S = 7e-6, 0.03e-6, 0.25e-6
-"""A piece of a table that is first written; a page that a discard frees; and a unit that a write
-buffer takes in."""
+PIECE_S, FREED_S, UNIT_S, LOAD_S = 7e-6, 0.03e-6, 0.25e-6, 0.7e-6
+"""A piece of a table that is first written; a page that a discard frees; a unit that a write buffer
+takes in; and a part of a map on demand that is read from flash or written back."""
 CALL_S = 0.4e-3
 """What Python adds to a call, who asks and looks at what comes out."""
 
@@ -45,6 +45,8 @@ class FlashWork(NamedTuple):
         Pages, by discards.
     buffered
         Units that a write buffer took in.
+    loaded
+        Parts of a map on demand, read or written back.
     """
 
     steps: int = 0
@@ -52,11 +54,12 @@ class FlashWork(NamedTuple):
     pieces: int = 0
     freed: int = 0
     buffered: int = 0
+    loaded: int = 0
 
     @property
     def seconds(self) -> float:
         """What it cost, in seconds of one core."""
-        costs = (STEP_S, PAGE_S, PIECE_S, FREED_S, UNIT_S)
+        costs = (STEP_S, PAGE_S, PIECE_S, FREED_S, UNIT_S, LOAD_S)
         return sum(count * cost for count, cost in zip(self, costs, strict=True))
 
     @classmethod
@@ -66,9 +69,10 @@ class FlashWork(NamedTuple):
             return cls()
         pages = counters["flash_pages_read"] + counters["flash_pages_programmed"]
         took = counters["simulated"]
+        loaded = counters["map_loads"] + counters["map_write_backs"]
         return cls(
             took["flash_steps"], pages, took["table_pieces"], took["pages_freed"],
-            took["units_buffered"],
+            took["units_buffered"], loaded,
         )  # fmt: skip
 
 

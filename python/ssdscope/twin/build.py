@@ -28,6 +28,8 @@ FITTED, HELD_OUT = ("grid", "between"), "off-grid"
 """Splits of the measured points."""
 WORK_S = 30.0
 """Work of a fit, about as long on one core."""
+KEPT_UP_SHARE = 0.1
+"""Of that, beside it, to bring held-out workloads to rest on the twin."""
 APART = 1000
 """Seeds of held-out runs are other ones than those of the fit."""
 
@@ -139,13 +141,14 @@ def build(
         text = _file(found, [], known.not_modelled, one_line)
         twin = open_drive(text, LABEL, seed + APART)
         told = _held_to(twin, held_out, seed + APART)
-        told += _kept_up(found.design, kept_held_out, seed + APART)
+        aside = Allowance(KEPT_UP_SHARE * work_s)
+        told += _kept_up(found.design, kept_held_out, seed + APART, aside)
         told += _gone_on(twin, settling.written_on(performance.get("sustained", [])), seed + APART)
         draft = Twin(text, found.design, told, found.error, known.not_modelled)
         text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
-    return _useless(draft, rows) or replace(draft, toml=text, cut_short=allowance.left_s <= 0)
+    return _useless(draft, rows) or replace(draft, toml=text, cut_short=allowance.spent)
 
 
 def _held_to(twin: Device, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
@@ -162,10 +165,18 @@ def _told(rows: Sequence[Measured], means: Iterable[float]) -> list[dict[str, An
     ]
 
 
-def _kept_up(design: Design, rows: Sequence[settling.Settled], seed: int) -> list[dict[str, Any]]:
-    """Bring held-out workloads to rest on the twin, made smaller."""
-    found = [(row, settling.latency_ns(design, row, seed)) for row in rows]
-    return [row.told() | {"predicted_ns": mean} for row, mean in found if mean is not None]
+def _kept_up(
+    design: Design, rows: Sequence[settling.Settled], seed: int, allowance: Allowance
+) -> list[dict[str, Any]]:
+    """Bring held-out workloads to rest on the twin, made smaller, as many as the work allows."""
+    told = []
+    for row in rows:
+        if allowance.spent:
+            break
+        mean = settling.latency_ns(design, row, seed, allowance)
+        if mean is not None:
+            told.append(row.told() | {"predicted_ns": mean})
+    return told
 
 
 def _gone_on(twin: Device, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:

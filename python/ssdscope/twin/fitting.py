@@ -42,7 +42,7 @@ ALLOWED_TIMES, ALLOWED = 3.0, 0.02
 """Reads allow an array whose cost is so many times that of the best, and so much more."""
 SPARE_COST = 0.02
 """What bursts may lose, on average, by the spare space that the settled rate asks for."""
-SPARE_SHARE, SPARE_ROUNDS = 0.15, 2
+SPARE_SHARE, SPARE_ROUNDS = 0.25, 2
 """Of the work, what is set aside for that; and how often space and times are fitted in turn."""
 AMONG_WRITES = (1, 16)
 """Depths of the reads that are kept in sight while writes are fitted."""
@@ -259,7 +259,8 @@ def _with_spare(best: Fitted, judge: Judge, kept: Settled, seed: int) -> Fitted:
     """
     at = best
     for _ in range(SPARE_ROUNDS):
-        at = fit(judge, judge.judged(settling.with_spare(at.design, kept, seed)), START_ROUNDS)
+        spared = settling.with_spare(at.design, kept, seed, judge.allowance)
+        at = fit(judge, judge.judged(spared), START_ROUNDS)
     return at if at.cost < best.cost + SPARE_COST else best
 
 

@@ -106,6 +106,11 @@ class Allowance:
     left_s: float
     whole: Allowance | None = None
 
+    @property
+    def spent(self) -> bool:
+        """Whether no more may be done."""
+        return self.left_s <= 0
+
     def part(self, share: float) -> Allowance:
         """Allow a share of what is left; what it does not need stays with the whole."""
         return Allowance(share * self.left_s, self)

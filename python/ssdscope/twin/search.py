@@ -119,7 +119,7 @@ class Judge:
     @property
     def spent(self) -> bool:
         """Whether no more may be run."""
-        return self.allowance.left_s <= 0
+        return self.allowance.spent
 
     def judged(self, design: Design, slopes: npt.NDArray[np.float64] | None = None) -> Fitted:
         """Run a design as it is."""

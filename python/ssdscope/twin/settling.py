@@ -15,7 +15,7 @@ import numpy as np
 
 from ssdscope.errors import SsdscopeError
 from ssdscope.twin.design import LEAST_SPARE_BLOCKS
-from ssdscope.twin.likeness import Measured, opened
+from ssdscope.twin.likeness import Allowance, Measured, opened
 from ssdscope.workloads import Workload
 from ssdscope.workloads.sustained import sustain
 
@@ -143,34 +143,42 @@ def smaller(design: Design, block_bytes: int) -> Design:
     )
 
 
-def latency_ns(design: Design, row: Settled, seed: int) -> float | None:
+def latency_ns(design: Design, row: Settled, seed: int, allowance: Allowance) -> float | None:
     """Bring a workload to rest on a smaller design; None if it does not come to."""
     device = opened(smaller(design, row.block_bytes).values(), seed)
     if device is None:
         return None
     plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
+    most_cost = min(MOST_COST, 1e9 * max(allowance.left_s, 0))
     try:
-        found = sustain(device, plan, most_cost=MOST_COST)
+        found = sustain(device, plan, most_cost=most_cost)
     except SsdscopeError:
+        allowance.spend(device.flash_work().seconds)
         return None
+    allowance.spend(found.cost / 1e9)
     figure = found.figures.get("write")
     if figure is not None:
         return figure.mean_ns
+    if most_cost < MOST_COST:  # cut off: where it stands by now says nothing
+        return None
     rates = found.steadiness.rates_bytes_per_s[-5:]
     return row.iodepth * row.block_bytes * 1e9 / float(np.mean(rates)) if rates else None
 
 
-def with_spare(design: Design, row: Settled, seed: int) -> Design:
+def with_spare(design: Design, row: Settled, seed: int, allowance: Allowance) -> Design:
     """Fit the spare space to what is kept up; less is slower, nearly evenly in its logarithm.
 
-    That of a drive with log blocks is its log blocks, which bursts show.
+    That of a drive with log blocks is its log blocks, which bursts show. The nearest of what was
+    tried is given when the work is done.
     """
     if design.log_block:
         return design
     low, high = (float(np.log(each)) for each in SPARES)
     at, tried = float(np.log(design.spare_ratio)), dict[float, float]()
     for _ in range(TRIES):
-        found = latency_ns(replace(design, spare_ratio=float(np.exp(at))), row, seed)
+        if allowance.spent:
+            break
+        found = latency_ns(replace(design, spare_ratio=float(np.exp(at))), row, seed, allowance)
         if found is None:
             low = at
             at = (low + high) / 2
