@@ -20,13 +20,13 @@ pub enum Event {
     DataOut(u32),
     /// A channel on which somebody waits is free.
     ChannelFree(u32),
-    /// The host has been quiet since the request with this number.
-    Idle(u32),
+    /// The host may have been quiet for so long that idle time begins.
+    Idle,
     /// A part of the mapping table is in RAM.
     #[default]
     MapLoaded,
     /// The same, for the write buffer.
-    BufferIdle(u32),
+    BufferIdle,
     /// What was foreseen has come to pass.
     Foreseen,
     /// The data of a request have been copied between link and memory.
@@ -45,7 +45,7 @@ impl Event {
             Self::WriteDone(_) | Self::Foreseen => 1,
             Self::DataOut(_) => 2,
             Self::ChannelFree(_) => 3,
-            Self::Idle(_) | Self::BufferIdle(_) | Self::Copied(_) => 4,
+            Self::Idle | Self::BufferIdle | Self::Copied(_) => 4,
             Self::MapLoaded => 5,
         }
     }
@@ -54,9 +54,8 @@ impl Event {
     const fn of(self) -> u32 {
         match self {
             Self::ReadDone(one) | Self::WriteDone(one) | Self::DataOut(one) => one,
-            Self::ChannelFree(one) | Self::Idle(one) | Self::BufferIdle(one) => one,
-            Self::Copied(one) => one,
-            Self::MapLoaded | Self::Foreseen => 0,
+            Self::ChannelFree(one) | Self::Copied(one) => one,
+            Self::Idle | Self::BufferIdle | Self::MapLoaded | Self::Foreseen => 0,
         }
     }
 }
@@ -216,13 +215,13 @@ mod tests {
         queue.schedule(5, Event::ChannelFree(1));
         queue.schedule(5, Event::WriteDone(2));
         queue.schedule(5, Event::ReadDone(3));
-        queue.schedule(4, Event::Idle(4));
+        queue.schedule(4, Event::Idle);
         assert_eq!(queue.pop_at(3), None);
         let order: Vec<_> = std::iter::from_fn(|| pop(&mut queue)).collect();
         assert_eq!(
             order,
             [
-                (4, Event::Idle(4)),
+                (4, Event::Idle),
                 (5, Event::WriteDone(2)),
                 (5, Event::ReadDone(3)),
                 (5, Event::ChannelFree(1)),

@@ -11,7 +11,7 @@
 //! for collection (or a merge) counts as that, and the rest as `buffer`.
 
 use super::host::{HostRequest, Role};
-use super::idle::Idle;
+use super::idle::{Idle, RunOut};
 use super::memory::Memory;
 use super::under_way::MostUnderWay;
 use super::{Drive, Scheme};
@@ -385,20 +385,20 @@ impl<S: Scheme> Drive<S> {
 
     /// The last request in the drive has been answered.
     pub(super) fn buffer_falls_quiet(&mut self) {
-        if let Some(buffer) = &self.buffer
-            && let Some((at_ns, arrivals)) = buffer.idle.timer(self.now_ns)
+        if let Some(buffer) = &mut self.buffer
+            && let Some(at_ns) = buffer.idle.timer(self.now_ns)
         {
-            self.events.schedule(at_ns, Event::BufferIdle(arrivals));
+            self.events.schedule(at_ns, Event::BufferIdle);
         }
     }
 
     /// The host may have been quiet for `write_buffer.idle_ns`.
-    pub(super) fn buffer_idle(&mut self, quiet: u32) {
-        if let Some(buffer) = &mut self.buffer
-            && self.front.gate.inside() == 0
-            && buffer.idle.begin(quiet)
-        {
-            self.send_runs();
+    pub(super) fn buffer_idle(&mut self) {
+        let Some(buffer) = &mut self.buffer else { return };
+        match buffer.idle.run_out(self.now_ns) {
+            RunOut::Begins => self.send_runs(),
+            RunOut::RunsOn(at_ns) => self.events.schedule(at_ns, Event::BufferIdle),
+            RunOut::Ends => {}
         }
     }
 }

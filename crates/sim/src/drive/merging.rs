@@ -8,7 +8,7 @@
 //! places, since pages of a block are; its erases follow.
 
 use super::foreseen::Foreseen;
-use super::idle::Idle;
+use super::idle::{Idle, RunOut};
 use super::{Drive, Scheme};
 use crate::config::{LogAssociation, LogBlockConfig, State};
 use crate::error::SimError;
@@ -300,15 +300,19 @@ impl Scheme for Merging {
     }
 
     fn fall_quiet(drive: &mut LogBlockDrive) {
-        if let Some((at_ns, arrivals)) = drive.work.idle.timer(drive.now_ns) {
-            drive.events.schedule(at_ns, Event::Idle(arrivals));
+        if let Some(at_ns) = drive.work.idle.timer(drive.now_ns) {
+            drive.events.schedule(at_ns, Event::Idle);
         }
     }
 
-    fn idle_timer(drive: &mut LogBlockDrive, quiet: u32) {
-        if drive.front.gate.inside() == 0 && drive.work.idle.begin(quiet) {
-            drive.go_on();
-            drive.kick_touched();
+    fn idle_timer(drive: &mut LogBlockDrive) {
+        match drive.work.idle.run_out(drive.now_ns) {
+            RunOut::Begins => {
+                drive.go_on();
+                drive.kick_touched();
+            }
+            RunOut::RunsOn(at_ns) => drive.events.schedule(at_ns, Event::Idle),
+            RunOut::Ends => {}
         }
     }
 

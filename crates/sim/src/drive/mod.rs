@@ -195,9 +195,9 @@ impl<S: Scheme> Drive<S> {
                 self.flash.channel_free(channel, now_ns, &mut self.events);
             }
             Event::Foreseen => S::foreseen(self),
-            Event::Idle(quiet) => S::idle_timer(self, quiet),
+            Event::Idle => S::idle_timer(self),
             Event::MapLoaded => self.map_loaded(),
-            Event::BufferIdle(quiet) => self.buffer_idle(quiet),
+            Event::BufferIdle => self.buffer_idle(),
             Event::Copied(slot) => self.copied(slot),
         }
     }

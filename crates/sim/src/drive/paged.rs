@@ -1,7 +1,7 @@
 //! Page mapping in time: any free page of the right plane will do; a write waits while
 //! its plane has none, and collection (`collect`) makes some.
 
-use super::idle::Idle;
+use super::idle::{Idle, RunOut};
 use super::{Drive, Scheme};
 use crate::config::{Mapping, PageConfig, State};
 use crate::error::SimError;
@@ -260,14 +260,16 @@ impl Scheme for Collecting {
     }
 
     fn fall_quiet(drive: &mut PageDrive) {
-        if let Some((at_ns, arrivals)) = drive.work.idle.timer(drive.now_ns) {
-            drive.events.schedule(at_ns, Event::Idle(arrivals));
+        if let Some(at_ns) = drive.work.idle.timer(drive.now_ns) {
+            drive.events.schedule(at_ns, Event::Idle);
         }
     }
 
-    fn idle_timer(drive: &mut PageDrive, quiet: u32) {
-        if drive.front.gate.inside() == 0 && drive.work.idle.begin(quiet) {
-            drive.collect_when_idle();
+    fn idle_timer(drive: &mut PageDrive) {
+        match drive.work.idle.run_out(drive.now_ns) {
+            RunOut::Begins => drive.collect_when_idle(),
+            RunOut::RunsOn(at_ns) => drive.events.schedule(at_ns, Event::Idle),
+            RunOut::Ends => {}
         }
     }
 

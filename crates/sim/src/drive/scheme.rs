@@ -51,8 +51,8 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
     /// The last request in the drive has been answered.
     fn fall_quiet(_drive: &mut Drive<Self>) {}
 
-    /// The idle timer set with number `quiet` has run out.
-    fn idle_timer(_drive: &mut Drive<Self>, _quiet: u32) {}
+    /// The idle timer has run out.
+    fn idle_timer(_drive: &mut Drive<Self>) {}
 
     /// What was foreseen has come to pass.
     fn foreseen(_drive: &mut Drive<Self>) {}

@@ -235,7 +235,8 @@ impl<'a> Run<'a> {
         while let Some(index) = self.touched.pop() {
             let channel = &self.channels[index as usize];
             // Most are named again and again, and have nothing to do since the first time.
-            if channel.has_work() && (channel.free_at_ns <= self.now_ns || channel.is_unattended()) {
+            if channel.has_work() && (channel.free_at_ns <= self.now_ns || channel.is_unattended())
+            {
                 self.kick(index);
             }
         }
