@@ -238,7 +238,7 @@ class Device:
     def counters(self) -> str | None:
         """Say what the drive counted since it was opened, as JSON; None for real drives."""
 
-    def flash_work(self) -> tuple[int, int, int, int, int]:
+    def flash_work(self) -> list[int]:
         """Count what `FlashWork` has, since it was opened; zeros for real drives."""
 
     def foreign_bytes(self) -> tuple[int, int] | None:

@@ -318,3 +318,13 @@ def test_merges_that_go_as_others_did_are_less_work_than_pages() -> None:
     taken = FlashWork.of(result.counters)
     assert 0 < taken.steps < taken.pages / 3
     assert taken == drive.flash_work()
+
+
+def test_a_drive_and_what_it_counted_say_the_same_of_its_work() -> None:
+    drive = open_target("sim:nvme-dramless", seed=1).device.fork()
+    before = drive.flash_work()
+    result = drive.run(Workload("randrw", iodepth=8, requests=5000))
+    taken = FlashWork.of(result.counters)
+    assert taken.loaded > 0
+    made = zip(drive.flash_work(), before, strict=True)
+    assert taken == tuple(after - there for after, there in made)

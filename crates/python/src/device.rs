@@ -337,14 +337,15 @@ impl PyDevice {
     }
 
     /// What simulating it took since it was opened: commands of the flash one by one, pages read and
-    /// programmed, pieces of tables first written, pages freed, and units buffered; zeros for real
-    /// drives.
-    fn flash_work(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64)> {
+    /// programmed, pieces of tables first written, pages freed, units buffered, and parts of a map
+    /// read or written back; zeros for real drives.
+    fn flash_work(&self, py: Python<'_>) -> PyResult<[u64; 6]> {
         let counted = self.with(py, |device| device.counters())?.unwrap_or_default();
         let pages = counted.flash_pages_read + counted.flash_pages_programmed;
         let Simulated { flash_steps, table_pieces, pages_freed, units_buffered } =
             counted.simulated;
-        Ok((flash_steps, pages, table_pieces, pages_freed, units_buffered))
+        let loaded = counted.map_loads + counted.map_write_backs;
+        Ok([flash_steps, pages, table_pieces, pages_freed, units_buffered, loaded])
     }
 
     /// Bytes that others read, and wrote, since it was opened; None where nobody counts.

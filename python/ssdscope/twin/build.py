@@ -28,8 +28,9 @@ FITTED, HELD_OUT = ("grid", "between"), "off-grid"
 """Splits of the measured points."""
 WORK_S = 30.0
 """Work of a fit, about as long on one core."""
-KEPT_UP_SHARE = 0.1
-"""Of that, beside it, to bring held-out workloads to rest on the twin."""
+SETTLING_SHARE, SPARE_SHARE = 0.5, 0.7
+"""Of that, beside it, to bring writes to rest; and of this, what finds the spare space. The rest is
+for held-out workloads."""
 APART = 1000
 """Seeds of held-out runs are other ones than those of the fit."""
 
@@ -133,7 +134,9 @@ def build(
     known = structure.known(findings, info, disturbed)
     kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
     allowance = Allowance(work_s)
-    found = fitting.fitted(known, rows, findings, kept, seed, allowance)
+    settles = Allowance(SETTLING_SHARE * work_s)
+    spares = settles.part(SPARE_SHARE)
+    found = fitting.fitted(known, rows, findings, kept, seed, allowance, spares)
     if isinstance(found, str):
         return found
     one_line = " ".join(name.split())
@@ -141,8 +144,7 @@ def build(
         text = _file(found, [], known.not_modelled, one_line)
         twin = open_drive(text, LABEL, seed + APART)
         told = _held_to(twin, held_out, seed + APART)
-        aside = Allowance(KEPT_UP_SHARE * work_s)
-        told += _kept_up(found.design, kept_held_out, seed + APART, aside)
+        told += _kept_up(found.design, kept_held_out, seed + APART, settles)
         told += _gone_on(twin, settling.written_on(performance.get("sustained", [])), seed + APART)
         draft = Twin(text, found.design, told, found.error, known.not_modelled)
         text = _file(found, _verdict(draft), known.not_modelled, one_line)

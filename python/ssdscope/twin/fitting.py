@@ -42,8 +42,8 @@ ALLOWED_TIMES, ALLOWED = 3.0, 0.02
 """Reads allow an array whose cost is so many times that of the best, and so much more."""
 SPARE_COST = 0.02
 """What bursts may lose, on average, by the spare space that the settled rate asks for."""
-SPARE_SHARE, SPARE_ROUNDS = 0.25, 2
-"""Of the work, what is set aside for that; and how often space and times are fitted in turn."""
+SPARE_SHARE, SPARE_ROUNDS = 0.15, 2
+"""Of the work, what is set aside to fit times to that; and how often both are fitted in turn."""
 AMONG_WRITES = (1, 16)
 """Depths of the reads that are kept in sight while writes are fitted."""
 
@@ -69,6 +69,7 @@ def fitted(
     kept: Settled | None,
     seed: int,
     allowance: Allowance,
+    settles: Allowance,
 ) -> Likeness | str:
     """Find the design most like the drive; or why there is none.
 
@@ -80,6 +81,8 @@ def fitted(
         A random write that came to rest, which the spare space is fitted to.
     allowance
         Work that designs may be run for.
+    settles
+        Work to bring that write to rest.
     """
     reads = [row for row in rows if not row.writes and row.iodepth in READ_DEPTHS]
     only = not any(row.writes for row in rows)
@@ -98,7 +101,7 @@ def fitted(
         best = _fit_all(best, known, few, writes, seed, allowance.part(1 - share))
         if kept is not None:
             judge = Judge([*few, *writes], times_of(best.design), seed, aside)
-            best = _with_spare(best, judge, kept, seed)
+            best = _with_spare(best, judge, kept, seed, settles)
     return Likeness(best.design, float(np.median(np.abs(np.expm1(best.misses)))))
 
 
@@ -252,14 +255,14 @@ def _sample(writes: Sequence[Measured]) -> list[Measured]:
     return [row for row in writes if row.iodepth == ALONE and row.block_bytes in some]
 
 
-def _with_spare(best: Fitted, judge: Judge, kept: Settled, seed: int) -> Fitted:
+def _with_spare(best: Fitted, judge: Judge, kept: Settled, seed: int, settles: Allowance) -> Fitted:
     """Take the spare space that the settled rate asks for, if bursts do not speak against it.
 
     With less space bursts may meet collection, so times are fitted anew, and the space to them.
     """
     at = best
     for _ in range(SPARE_ROUNDS):
-        spared = settling.with_spare(at.design, kept, seed, judge.allowance)
+        spared = settling.with_spare(at.design, kept, seed, settles)
         at = fit(judge, judge.judged(spared), START_ROUNDS)
     return at if at.cost < best.cost + SPARE_COST else best
 
