@@ -37,11 +37,13 @@ def relative(rows: Sequence[Mapping[str, Any]], palette: Palette) -> "Figure":
         )
     if max(float(row["value"]) for row in rows) > 20:
         axes.set_xscale("log")
+        style.plain_log(axes.xaxis, style.count_label)
+    else:
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.axvline(1, color=palette.muted, linewidth=0.8, linestyle=(0, (3, 2)))
     axes.set_yticks(range(len(rows)), [shortened(str(row["name"])) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlabel("times as long as the fastest")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     return figure
 
 

@@ -104,8 +104,8 @@ def _scale(axes: "Axes", wanted: Axis, usable: "NDArray[Any]", name: str) -> Non
             (style.log_sizes if wanted.unit == "bytes" else style.log_depths)(axes, usable)
         elif wanted.unit == "ns":
             style.log_times(axis)
-        elif label is not None:
-            style.plain_log(axis, label)
+        else:
+            style.plain_log(axis, label or style.count_label)
         return
     if name == "y" and positive:
         axes.set_ylim(0, max(axes.get_ylim()[1], HEADROOM * float(usable.max())))

@@ -85,7 +85,8 @@ def absent(
     name: str, bound: float, evidence: Evidence, *, probe: str, reason: str | None = None
 ) -> Absent:
     """Say that it was looked for, and is not there."""
-    said = reason or f"nothing of the kind makes a difference of more than {100 * bound:.2g} %"
+    most = f"a difference of more than {100 * bound:.2g} %" if bound else "any difference"
+    said = reason or f"nothing of the kind makes {most}"
     return Absent(name=name, probe=probe, bound=bound, reason=said, evidence=evidence)
 
 

@@ -24,7 +24,9 @@ LEAST_FIGURES = 2
 """That both have; fewer place nothing."""
 ALIKE = 2.0
 """A figure twice another's is another class of drive."""
-EQUAL = 1.01
+EQUAL, NEARLY = 1.01, 1.1
+"""Below the first figures are equal; below the second they are so many per cent apart, beyond it so
+many times."""
 BUSES = {"nvme": "NVMe SSD", "sata": "SATA SSD"}
 CELLS = {1: "SLC", 2: "MLC", 3: "TLC", 4: "QLC"}
 MAPS = {"page": "page-mapped", "log-block": "log blocks", "msr": "DiskSim's firmware"}
@@ -147,8 +149,16 @@ def nearest(document: Document, found: Findings) -> Nearest | None:
 
 
 def _peer(name: str, factor: float) -> Peer:
-    apart = "equal" if factor < EQUAL else f"{words.factor(factor)} times apart"
-    return Peer(name, kind_of(name), preset_description(name), apart)
+    return Peer(name, kind_of(name), preset_description(name), _apart(factor))
+
+
+def _apart(factor: float) -> str:
+    """Say how far figures are apart, in the middle of them."""
+    if factor < EQUAL:
+        return "equal"
+    if factor < NEARLY:
+        return f"{words.percent(factor - 1)} apart"
+    return f"{words.factor(factor)} times apart"
 
 
 @cache
@@ -172,11 +182,11 @@ def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
             f"Unlike every preset: the nearest of {len(presets())}, {first}, is a factor of "
             f"{factor} apart in {count} figures."
         )
-    apart = "equal" if away[first] < EQUAL else f"a factor of {factor} apart"
-    rest = [f"{name} ({words.factor(away[name])})" for name in chosen[1:] if away[name] < ALIKE]
+    rest = [f"{name} ({_apart(away[name])})" for name in chosen[1:] if away[name] < ALIKE]
     then = f", then {' and '.join(rest)}" if rest else ""
     return (
-        f"Of {len(presets())} presets it is most like {first} ({apart} in {count} figures){then}."
+        f"Of {len(presets())} presets it is most like {first} "
+        f"({_apart(away[first])} in {count} figures){then}."
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ssdscope.report import words
-from ssdscope.report.nearest import FIGURES, Compared, figures, presets
+from ssdscope.report.nearest import EQUAL, FIGURES, Compared, figures, presets
 from ssdscope.report.parts import Document, burst_of, measured
 
 MOST = 0.75
@@ -69,9 +69,9 @@ def ranked(of: Compared, value: float) -> tuple[int, int, int]:
     others = [
         float(each["figures"][of.key]) for each in presets().values() if of.key in each["figures"]
     ]
-    sign = -1 if of.field == "mean_ns" else 1
-    better = sum(sign * value > sign * other for other in others)
-    worse = sum(sign * value < sign * other for other in others)
+    above = sum(value > EQUAL * other for other in others)
+    below = sum(other > EQUAL * value for other in others)
+    better, worse = (below, above) if of.field == "mean_ns" else (above, below)
     return better, worse, len(others)
 
 
