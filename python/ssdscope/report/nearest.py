@@ -55,9 +55,24 @@ class Compared:
 
     def words(self, value: float) -> str:
         """Write a value of it."""
-        if self.field == "mean_ns":
+        if self.is_time:
             return words.time(value)
         return words.iops(value) if self.field == "iops" else words.bandwidth(value)
+
+    @property
+    def is_time(self) -> bool:
+        """Whether less is better."""
+        return self.field == "mean_ns"
+
+    def cell(self, point: Mapping[str, Any]) -> str:
+        """Write the value of a measured point, with a sign where it is a bound."""
+        sign = words.most if self.is_time else words.least
+        return sign(self.words(float(point[self.field])), point)
+
+    def bound(self, point: Mapping[str, Any]) -> str:
+        """Say the value of a measured point, and whether it is a bound."""
+        say = words.at_most if self.is_time else words.at_least
+        return say(self.words(float(point[self.field])), point)
 
 
 FIGURES = (
@@ -103,6 +118,12 @@ class Nearest:
 
 def figures(document: Document) -> dict[str, float]:
     """Give the figures of a document that drives are compared by."""
+    own = compared_points(document)
+    return {each.key: float(own[each.key][each.field]) for each in FIGURES if each.key in own}
+
+
+def compared_points(document: Document) -> dict[str, Mapping[str, Any]]:
+    """Give the measured points that these figures are of, by figure."""
     found = {}
     for each in FIGURES:
         points = measured(
@@ -110,7 +131,7 @@ def figures(document: Document) -> dict[str, float]:
         )  # fmt: skip
         burst = [point for point in points if point["sort"] != "sustained"]
         if burst and burst[0][each.field]:
-            found[each.key] = float(burst[0][each.field])
+            found[each.key] = burst[0]
     return found
 
 
@@ -135,7 +156,7 @@ def distance(one: Mapping[str, float], other: Mapping[str, float]) -> float | No
 
 def nearest(document: Document, found: Findings) -> Nearest | None:
     """Place the drive among the presets, by its figures."""
-    own = figures(document)
+    points, own = compared_points(document), figures(document)
     away = {
         name: factor
         for name, each in presets().items()
@@ -145,7 +166,8 @@ def nearest(document: Document, found: Findings) -> Nearest | None:
         return None
     chosen = sorted(away, key=lambda name: (away[name], name))[:SHOWN]
     peers = [_peer(name, away[name]) for name in chosen]
-    return Nearest(_sentence(chosen, away, len(own)), peers, _table(own, found, chosen))
+    said = f"{_sentence(chosen, away, len(own))} {words.bounds(points.values())}".strip()
+    return Nearest(said, peers, _table(points, found, chosen))
 
 
 def _peer(name: str, factor: float) -> Peer:
@@ -190,11 +212,11 @@ def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
     )
 
 
-def _table(own: Mapping[str, float], found: Findings, chosen: list[str]) -> Table:
+def _table(own: Mapping[str, Mapping[str, Any]], found: Findings, chosen: list[str]) -> Table:
     rows = [
         (
             each.name,
-            each.words(own[each.key]),
+            each.cell(own[each.key]),
             *(_cell(each, presets()[name]["figures"].get(each.key))
               for name in chosen),
         )

@@ -5,11 +5,12 @@ that better than three quarters of the presets do, measured likewise, and not fo
 worse than three quarters of them. Random writes that go on are held against the drive's own burst.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ssdscope.report import words
-from ssdscope.report.nearest import EQUAL, FIGURES, Compared, figures, presets
+from ssdscope.report.nearest import EQUAL, FIGURES, Compared, compared_points, presets
 from ssdscope.report.parts import Document, burst_of, measured
 
 MOST = 0.75
@@ -48,17 +49,22 @@ class Uses:
 
 
 def uses(document: Document) -> Uses | None:
-    """Say for whom the drive is, and for whom not; None where nothing stands out."""
-    own = figures(document)
+    """Say for whom the drive is, and for whom not; None where nothing stands out.
+
+    A drive that the machine kept waiting may be better than it looked, so it is called worse by
+    nothing that is a bound.
+    """
+    own = compared_points(document)
     fits, unfit = [], []
     for each in FIGURES:
         if each.key not in own or each.key not in NEEDS:
             continue
-        better, worse, count = ranked(each, own[each.key])
-        said = f"{NEEDS[each.key]}: {_does(each, own[each.key])}"
+        point = own[each.key]
+        better, worse, count = ranked(each, float(point[each.field]))
+        said = f"{NEEDS[each.key]}: {_does(each, point)}"
         if better >= MOST * count:
             fits.append(Use(f"{said}, better than {better} of {count} presets", each.key))
-        elif worse >= MOST * count:
+        elif worse >= MOST * count and not point.get("waited_share"):
             unfit.append(Use(f"{said}, worse than {worse} of {count} presets", each.key))
     unfit += _falls(document)
     return Uses(fits, unfit) if fits or unfit else None
@@ -71,21 +77,21 @@ def ranked(of: Compared, value: float) -> tuple[int, int, int]:
     ]
     above = sum(value > EQUAL * other for other in others)
     below = sum(other > EQUAL * value for other in others)
-    better, worse = (below, above) if of.field == "mean_ns" else (above, below)
+    better, worse = (below, above) if of.is_time else (above, below)
     return better, worse, len(others)
 
 
-def _does(of: Compared, value: float) -> str:
+def _does(of: Compared, point: Mapping[str, Any]) -> str:
     """Say what it does: a time, or a rate."""
     requests = f"{REQUESTS[of.rw]} of {words.size(of.block_bytes)}"
     deep = f", {of.iodepth} at a time" if of.iodepth > 1 else ""
     deep += ", in a burst" if "write" in of.rw else ""
     match of.field:
         case "iops":
-            return f"{of.words(value)} {requests} a second{deep}"
+            return f"{of.bound(point)} {requests} a second{deep}"
         case "mean_ns":
-            return f"{requests} take {of.words(value)} each{deep}"
-    return f"{requests} at {of.words(value)}{deep}"
+            return f"{requests} take {of.bound(point)} each{deep}"
+    return f"{requests} at {of.bound(point)}{deep}"
 
 
 def _falls(document: Document) -> Iterator[Use]:
