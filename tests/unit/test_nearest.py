@@ -19,7 +19,7 @@ def test_a_figure_that_is_equal_is_neither_better_nor_worse(times: float) -> Non
 
 
 def document_of(times: float, **more: float) -> dict[str, Any]:
-    """Give a document of times that are so many times those of a preset."""
+    """Make a document of times that are so many times those of a preset."""
     known = presets()["huang-hdd-s"]["figures"]
     points = [
         {"rw": each.rw, "block_bytes": each.block_bytes, "iodepth": each.iodepth}

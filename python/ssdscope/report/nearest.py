@@ -117,13 +117,16 @@ class Nearest:
 
 
 def figures(document: Document) -> dict[str, float]:
-    """Give the figures of a document that drives are compared by."""
-    own = compared_points(document)
-    return {each.key: float(own[each.key][each.field]) for each in FIGURES if each.key in own}
+    """Take the figures of a document that drives are compared by."""
+    return _values(compared_points(document))
+
+
+def _values(points: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    return {each.key: float(points[each.key][each.field]) for each in FIGURES if each.key in points}
 
 
 def compared_points(document: Document) -> dict[str, Mapping[str, Any]]:
-    """Give the measured points that these figures are of, by figure."""
+    """Find the measured points that these figures are of, by figure."""
     found = {}
     for each in FIGURES:
         points = measured(
@@ -156,7 +159,8 @@ def distance(one: Mapping[str, float], other: Mapping[str, float]) -> float | No
 
 def nearest(document: Document, found: Findings) -> Nearest | None:
     """Place the drive among the presets, by its figures."""
-    points, own = compared_points(document), figures(document)
+    points = compared_points(document)
+    own = _values(points)
     away = {
         name: factor
         for name, each in presets().items()
@@ -166,8 +170,8 @@ def nearest(document: Document, found: Findings) -> Nearest | None:
         return None
     chosen = sorted(away, key=lambda name: (away[name], name))[:SHOWN]
     peers = [_peer(name, away[name]) for name in chosen]
-    said = f"{_sentence(chosen, away, len(own))} {words.bounds(points.values())}".strip()
-    return Nearest(said, peers, _table(points, found, chosen))
+    sentence = f"{_sentence(chosen, away, len(own))} {words.bounds(points.values())}".strip()
+    return Nearest(sentence, peers, _table(points, found, chosen))
 
 
 def _peer(name: str, factor: float) -> Peer:

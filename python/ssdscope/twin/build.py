@@ -28,7 +28,7 @@ FITTED, HELD_OUT = ("grid", "between"), "off-grid"
 """Splits of the measured points."""
 WORK_S = 30.0
 """Work of a fit, about as long on one core."""
-SETTLING_SHARE, SPARE_SHARE = 0.5, 0.7
+SETTLING_SHARE, SETTLING_SPARE_SHARE = 0.5, 0.7
 """Of that, beside it, to bring writes to rest; and of this, what finds the spare space. The rest is
 for held-out workloads."""
 APART = 1000
@@ -135,7 +135,7 @@ def build(
     kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
     allowance = Allowance(work_s)
     settles = Allowance(SETTLING_SHARE * work_s)
-    spares = settles.part(SPARE_SHARE)
+    spares = settles.part(SETTLING_SPARE_SHARE)
     found = fitting.fitted(known, rows, findings, kept, seed, allowance, spares)
     if isinstance(found, str):
         return found
@@ -171,14 +171,14 @@ def _kept_up(
     design: Design, rows: Sequence[settling.Settled], seed: int, allowance: Allowance
 ) -> list[dict[str, Any]]:
     """Bring held-out workloads to rest on the twin, made smaller, as many as the work allows."""
-    told = []
+    compared = []
     for row in rows:
         if allowance.spent:
             break
         mean = settling.latency_ns(design, row, seed, allowance)
         if mean is not None:
-            told.append(row.told() | {"predicted_ns": mean})
-    return told
+            compared.append(row.told() | {"predicted_ns": mean})
+    return compared
 
 
 def _gone_on(twin: Device, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
