@@ -11,7 +11,7 @@
 //! for collection (or a merge) counts as that, and the rest as `buffer`.
 
 use super::host::{HostRequest, Role};
-use super::idle::{Idle, RunOut};
+use super::idle::Idle;
 use super::memory::Memory;
 use super::under_way::MostUnderWay;
 use super::{Drive, Scheme};
@@ -78,7 +78,7 @@ impl Buffer {
                 protected: config.power_loss_protected,
                 most_under_way: MostUnderWay::new(config.concurrent_drains, layout.array()),
                 memory: Memory::new(config.ns_per_byte),
-                idle: Idle::new(config.drain == Drain::Idle, config.idle_ns),
+                idle: Idle::new(config.drain == Drain::Idle, config.idle_ns, Event::BufferIdle),
                 waiting: VecDeque::new(),
                 waiting_sectors: 0,
                 syncs: Vec::new(),
@@ -385,20 +385,17 @@ impl<S: Scheme> Drive<S> {
 
     /// The last request in the drive has been answered.
     pub(super) fn buffer_falls_quiet(&mut self) {
-        if let Some(buffer) = &mut self.buffer
-            && let Some(at_ns) = buffer.idle.timer(self.now_ns)
-        {
-            self.events.schedule(at_ns, Event::BufferIdle);
+        if let Some(buffer) = &mut self.buffer {
+            buffer.idle.fall_quiet(self.now_ns, &mut self.events);
         }
     }
 
     /// The host may have been quiet for `write_buffer.idle_ns`.
     pub(super) fn buffer_idle(&mut self) {
-        let Some(buffer) = &mut self.buffer else { return };
-        match buffer.idle.run_out(self.now_ns) {
-            RunOut::Begins => self.send_runs(),
-            RunOut::RunsOn(at_ns) => self.events.schedule(at_ns, Event::BufferIdle),
-            RunOut::Ends => {}
+        if let Some(buffer) = &mut self.buffer
+            && buffer.idle.begins(self.now_ns, &mut self.events)
+        {
+            self.send_runs();
         }
     }
 }

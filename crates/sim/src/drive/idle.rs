@@ -1,5 +1,7 @@
 //! When the host has been quiet for so long that a drive does what was left for later.
 
+use crate::events::{Event, EventQueue};
+
 /// Whether it is idle time, and how that is found out.
 ///
 /// One timer at most runs: it is not set anew by each request, but goes on, when it has run out,
@@ -12,23 +14,15 @@ pub struct Idle {
     due_ns: Option<u64>,
     has_timer: bool,
     begun: bool,
-}
-
-/// What follows when a timer has run out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunOut {
-    /// Idle time begins.
-    Begins,
-    /// The timer is to run on, up to an instant.
-    RunsOn(u64),
-    /// Nothing: the host is not quiet.
-    Ends,
+    /// What happens when the timer has run out.
+    run_out: Event,
 }
 
 impl Idle {
-    /// If it is used, idle time begins when the host has been quiet for `idle_ns`.
-    pub fn new(used: bool, idle_ns: u64) -> Self {
-        Self { after_ns: used.then_some(idle_ns), ..Self::default() }
+    /// If it is used, idle time begins when the host has been quiet for `idle_ns`; the event comes
+    /// when that may be.
+    pub fn new(used: bool, idle_ns: u64, run_out: Event) -> Self {
+        Self { after_ns: used.then_some(idle_ns), run_out, ..Self::default() }
     }
 
     /// Whether it is idle time.
@@ -42,24 +36,30 @@ impl Idle {
         self.begun = false;
     }
 
-    /// The host has no more requests: when a timer is to run out, if one is to be set.
-    pub fn timer(&mut self, now_ns: u64) -> Option<u64> {
-        self.due_ns = self.after_ns.map(|idle_ns| now_ns + idle_ns);
-        if std::mem::replace(&mut self.has_timer, self.due_ns.is_some()) {
-            return None;
+    /// The host has no more requests.
+    pub fn fall_quiet(&mut self, now_ns: u64, events: &mut EventQueue) {
+        let Some(idle_ns) = self.after_ns else { return };
+        self.due_ns = Some(now_ns + idle_ns);
+        if !std::mem::replace(&mut self.has_timer, true) {
+            events.schedule(now_ns + idle_ns, self.run_out);
         }
-        self.due_ns
     }
 
-    /// The timer has run out.
-    pub fn run_out(&mut self, now_ns: u64) -> RunOut {
-        match self.due_ns {
-            Some(due_ns) if due_ns > now_ns => return RunOut::RunsOn(due_ns),
-            Some(_) => self.begun = true,
-            None => {}
-        }
+    /// The timer has run out: says whether idle time begins.
+    pub fn begins(&mut self, now_ns: u64, events: &mut EventQueue) -> bool {
         self.has_timer = false;
-        if self.begun { RunOut::Begins } else { RunOut::Ends }
+        match self.due_ns {
+            None => false,
+            Some(due_ns) if due_ns > now_ns => {
+                self.has_timer = true;
+                events.schedule(due_ns, self.run_out);
+                false
+            }
+            Some(_) => {
+                self.begun = true;
+                true
+            }
+        }
     }
 }
 
@@ -69,20 +69,28 @@ mod tests {
 
     #[test]
     fn one_timer_runs_until_the_host_has_been_quiet_long_enough() {
-        let mut idle = Idle::new(true, 100);
-        assert_eq!(idle.timer(0), Some(100));
+        let (mut idle, mut events) = (Idle::new(true, 100, Event::Idle), EventQueue::default());
+        idle.fall_quiet(0, &mut events);
         idle.wake();
-        assert_eq!(idle.timer(30), None);
-        assert_eq!(idle.run_out(100), RunOut::RunsOn(130));
+        idle.fall_quiet(30, &mut events);
+        assert_eq!(events.pop_at(100), Some(Event::Idle));
+        assert_eq!(events.next_time_ns(), u64::MAX, "a second timer runs");
+        assert!(!idle.begins(100, &mut events));
         assert!(!idle.has_begun());
-        assert_eq!(idle.run_out(130), RunOut::Begins);
+        assert_eq!(events.pop_at(130), Some(Event::Idle));
+        assert!(idle.begins(130, &mut events));
         assert!(idle.has_begun());
         idle.wake();
         assert!(!idle.has_begun());
-        assert_eq!(idle.timer(200), Some(300));
+        idle.fall_quiet(200, &mut events);
         idle.wake();
-        assert_eq!(idle.run_out(300), RunOut::Ends);
-        assert_eq!(idle.timer(310), Some(410));
-        assert_eq!(Idle::new(false, 100).timer(0), None);
+        assert_eq!(events.pop_at(300), Some(Event::Idle));
+        assert!(!idle.begins(300, &mut events));
+        assert_eq!(events.next_time_ns(), u64::MAX);
+        idle.fall_quiet(310, &mut events);
+        assert_eq!(events.next_time_ns(), 410);
+        let mut unused = EventQueue::default();
+        Idle::new(false, 100, Event::Idle).fall_quiet(0, &mut unused);
+        assert_eq!(unused.next_time_ns(), u64::MAX);
     }
 }

@@ -8,7 +8,7 @@
 //! places, since pages of a block are; its erases follow.
 
 use super::foreseen::Foreseen;
-use super::idle::{Idle, RunOut};
+use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{LogAssociation, LogBlockConfig, State};
 use crate::error::SimError;
@@ -93,7 +93,7 @@ impl LogBlockDrive {
         let ftl = outline.finish();
         let table = Table::new(&config.map, ftl.exported_pages(), ftl.geometry().page_bytes.into());
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
-        let idle = Idle::new(config.gc.background, config.gc.idle_ns);
+        let idle = Idle::new(config.gc.background, config.gc.idle_ns, Event::Idle);
         let work = Merging { idle, ..Merging::default() };
         let mut drive = Self::assemble(&config.host, table, &config.caches, flash, ftl, work);
         if let State::Steady { window_bytes } = state {
@@ -300,19 +300,13 @@ impl Scheme for Merging {
     }
 
     fn fall_quiet(drive: &mut LogBlockDrive) {
-        if let Some(at_ns) = drive.work.idle.timer(drive.now_ns) {
-            drive.events.schedule(at_ns, Event::Idle);
-        }
+        drive.work.idle.fall_quiet(drive.now_ns, &mut drive.events);
     }
 
     fn idle_timer(drive: &mut LogBlockDrive) {
-        match drive.work.idle.run_out(drive.now_ns) {
-            RunOut::Begins => {
-                drive.go_on();
-                drive.kick_touched();
-            }
-            RunOut::RunsOn(at_ns) => drive.events.schedule(at_ns, Event::Idle),
-            RunOut::Ends => {}
+        if drive.work.idle.begins(drive.now_ns, &mut drive.events) {
+            drive.go_on();
+            drive.kick_touched();
         }
     }
 

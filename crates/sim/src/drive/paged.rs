@@ -1,7 +1,7 @@
 //! Page mapping in time: any free page of the right plane will do; a write waits while
 //! its plane has none, and collection (`collect`) makes some.
 
-use super::idle::{Idle, RunOut};
+use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{Mapping, PageConfig, State};
 use crate::error::SimError;
@@ -59,7 +59,7 @@ impl Collecting {
             places: Vec::new(),
             copyback: gc.copyback,
             background: gc.background,
-            idle: Idle::new(gc.background || folds_when_idle, gc.idle_ns),
+            idle: Idle::new(gc.background || folds_when_idle, gc.idle_ns, Event::Idle),
             urgent: PerPlane(vec![false; if gc.preemptible { planes as usize } else { 0 }]),
         }
     }
@@ -260,16 +260,12 @@ impl Scheme for Collecting {
     }
 
     fn fall_quiet(drive: &mut PageDrive) {
-        if let Some(at_ns) = drive.work.idle.timer(drive.now_ns) {
-            drive.events.schedule(at_ns, Event::Idle);
-        }
+        drive.work.idle.fall_quiet(drive.now_ns, &mut drive.events);
     }
 
     fn idle_timer(drive: &mut PageDrive) {
-        match drive.work.idle.run_out(drive.now_ns) {
-            RunOut::Begins => drive.collect_when_idle(),
-            RunOut::RunsOn(at_ns) => drive.events.schedule(at_ns, Event::Idle),
-            RunOut::Ends => {}
+        if drive.work.idle.begins(drive.now_ns, &mut drive.events) {
+            drive.collect_when_idle();
         }
     }
 
