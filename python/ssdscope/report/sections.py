@@ -66,6 +66,7 @@ def stages(document: Document) -> Table | None:
             words.capacity(each["bytes_read"]),
         )
         for each in used["stages"]
+        if each["name"] != "trace" or document["performance"]["trace"] is not None
     ]
     return Table(("stage", "took", "of", "requests", "written", "read"), rows)
 

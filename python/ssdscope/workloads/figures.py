@@ -324,7 +324,11 @@ def last_digit(value: float) -> float:
 def _interval(
     series: Sequence[npt.NDArray[np.float64]], depth: int, mean: float, drift: float
 ) -> tuple[float | None, float | None]:
-    """Judge one stretch by its batches, and several by the means of each besides."""
+    """Judge one stretch by its batches, and several by the means of each besides.
+
+    The interval is of the mean's logarithm (delta method), so that it stays above zero however few
+    and scattered the bursts are; for a narrow one that is the same.
+    """
     inside = [stats.correlated_mean(each, depth) for each in series]
     halves = [each.half_width for each in inside if each is not None]
     if len(series) == 1 and not halves:
@@ -334,4 +338,5 @@ def _interval(
     if len(series) > 1:
         half = max(half, stats.student([each.mean() for each in series]).half_width)
     half = max(half, last_digit(mean) / 2)
-    return mean - half + min(drift, 0) * mean, mean + half + max(drift, 0) * mean
+    factor = math.exp(half / mean) if mean > 0 else 1.0
+    return mean * (1 / factor + min(drift, 0)), mean * (factor + max(drift, 0))
