@@ -18,7 +18,7 @@ import numpy as np
 from ssdscope.models import collecting, evaluation
 from ssdscope.models.samples import Sample
 from ssdscope.models.table import Table, load
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import open_target
 from ssdscope.workloads.grid import Stop
 

@@ -36,9 +36,9 @@ from ssdscope.findings import Finding, Findings
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget, silent
 from ssdscope.probes.reconcile import reconciled
+from ssdscope.recovery.generator import draw
 from ssdscope.report import survey
 from ssdscope.seeds import stream
-from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
 from ssdscope.twin.settling import Settled, settled, told_apart
 from ssdscope.workloads.figures import Stretch, counted, figures_of, run_stretch

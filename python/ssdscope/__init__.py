@@ -33,8 +33,8 @@ The package, from the bottom up; each line may import only what stands above it 
     Charts.
 `probes`, `models`
     What we learn about a drive, and what we predict of it. Neither imports the other.
-`twin`, `advise`, `studies`, `report`
-    A simulated double, advice, the papers reproduced, pages and pictures.
+`twin`, `advise`, `recovery`, `studies`, `report`
+    A simulated double, advice, drives drawn at random, the papers reproduced, pages and pictures.
 `api`
     The functions above.
 `cli`
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         models,
         plots,
         probes,
+        recovery,
         report,
         results,
         search,
@@ -102,6 +103,7 @@ __all__ = [
     "plots",
     "probe",
     "probes",
+    "recovery",
     "read_report",
     "replay",
     "report",

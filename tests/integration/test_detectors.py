@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.recovery.truth import ABSENT, Truth
 from ssdscope.studies import Verdict
 from ssdscope.studies.detectors import Probed, Question, answered
-from ssdscope.studies.recovery.truth import ABSENT, Truth
 
 KIB = 1024
 NAME = "write_buffer_bytes"

@@ -16,7 +16,7 @@ from ssdscope.probes.properties.idle import found_onset
 from ssdscope.probes.properties.pauses import GoneOn, Pauses
 from ssdscope.probes.properties.trials import AWAKE_NS, LONGEST_NS, Trials
 from ssdscope.probes.record import Record
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import open_drive
 

@@ -16,7 +16,7 @@ from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties.buffer import detect
 from ssdscope.probes.record import Record
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import open_target
 from ssdscope.targets.drive_writer import open_drive
 from ssdscope.targets.records import UNKNOWN_CACHE

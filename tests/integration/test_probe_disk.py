@@ -15,9 +15,9 @@ from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import NO_FLASH
 from ssdscope.probes.properties import disk
-from ssdscope.studies.recovery.judge import WRONG, judge
-from ssdscope.studies.recovery.truth_of_disks import truths_of_disks, visible_of_disks
-from ssdscope.studies.recovery.without_flash import WithoutFlash, draw_without_flash
+from ssdscope.recovery.judge import WRONG, judge
+from ssdscope.recovery.truth_of_disks import truths_of_disks, visible_of_disks
+from ssdscope.recovery.without_flash import WithoutFlash, draw_without_flash
 from ssdscope.targets.opening import open_target
 
 FULL = Budget.parse("full")

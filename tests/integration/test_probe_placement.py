@@ -14,7 +14,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import placement, rows
 from ssdscope.probes.properties.at_once import kept_by
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 

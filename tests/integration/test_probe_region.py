@@ -13,7 +13,7 @@ from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import region as family
 from ssdscope.probes.session import run
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive
 
 PLANES, PAGE_BYTES = 4, 4096

@@ -20,7 +20,7 @@ from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.properties import spare
 from ssdscope.probes.record import Record
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 
 PAGE = 4096
 BLOCKS, LOW_BLOCKS, OPEN_BLOCKS = 160, 4, 1

@@ -14,7 +14,7 @@ from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties import caches, table
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, open_drive
 

@@ -11,7 +11,7 @@ from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import units
-from ssdscope.studies.recovery.generator import draw
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import open_drive
 

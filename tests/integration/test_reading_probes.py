@@ -9,8 +9,8 @@ from ssdscope.probes import session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget, silent
 from ssdscope.probes.properties import dies
-from ssdscope.studies.recovery.generator import draw
-from ssdscope.studies.recovery.measured import Case
+from ssdscope.recovery.generator import draw
+from ssdscope.recovery.measured import Case
 from ssdscope.targets import open_target
 from ssdscope.targets.drive_writer import open_drive
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ssdscope import studies
+from ssdscope.recovery.judge import Outcome
+from ssdscope.recovery.truth import KINDS
 from ssdscope.studies import Verdict
-from ssdscope.studies.recovery.judge import Outcome
-from ssdscope.studies.recovery.truth import KINDS
 
 SEED = 7
 SIZES = [(2, 1), pytest.param((8, 4), marks=pytest.mark.calibration)]

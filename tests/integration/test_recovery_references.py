@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssdscope.studies.recovery import reference_reads as reads
-from ssdscope.studies.recovery import reference_writes
-from ssdscope.studies.recovery.generator import draw
-from ssdscope.studies.recovery.measured import Case
-from ssdscope.studies.recovery.observability import MASKS
-from ssdscope.studies.recovery.reference_curves import Rates
-from ssdscope.studies.recovery.truth import NO_ONE, Truth
-from ssdscope.studies.recovery.twin import Twin, write
+from ssdscope.recovery import reference_reads as reads
+from ssdscope.recovery import reference_writes
+from ssdscope.recovery.generator import draw
+from ssdscope.recovery.measured import Case
+from ssdscope.recovery.observability import MASKS
+from ssdscope.recovery.reference_curves import Rates
+from ssdscope.recovery.truth import NO_ONE, Truth
+from ssdscope.recovery.twin import Twin, write
 
 
 def test_what_discards_gain_does_not_hang_on_when_a_fifo_drive_is_asked() -> None:

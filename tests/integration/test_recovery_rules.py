@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ssdscope.studies.recovery import reference_reads as reads
-from ssdscope.studies.recovery import reference_writes as writes
-from ssdscope.studies.recovery.generator import Drawn, draw
-from ssdscope.studies.recovery.measured import Case
-from ssdscope.studies.recovery.observability import MASKS, RULES, Visibility, visibility
-from ssdscope.studies.recovery.reference_curves import Rates, latencies
-from ssdscope.studies.recovery.truth import ABSENT, Truth
-from ssdscope.studies.recovery.twin import Twin
+from ssdscope.recovery import reference_reads as reads
+from ssdscope.recovery import reference_writes as writes
+from ssdscope.recovery.generator import Drawn, draw
+from ssdscope.recovery.measured import Case
+from ssdscope.recovery.observability import MASKS, RULES, Visibility, visibility
+from ssdscope.recovery.reference_curves import Rates, latencies
+from ssdscope.recovery.truth import ABSENT, Truth
+from ssdscope.recovery.twin import Twin
 
 MIB = 1 << 20
 CHIPS: dict[str, Any] = {

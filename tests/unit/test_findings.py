@@ -34,10 +34,10 @@ from ssdscope.findings import (
     series,
 )
 from ssdscope.plots import PAGE, findings, inline_svg
+from ssdscope.recovery.truth import Kind
+from ssdscope.recovery.truth_of_disks import EVERY_KIND as KINDS
 from ssdscope.report import words
 from ssdscope.results.record import strict_json
-from ssdscope.studies.recovery.truth import Kind
-from ssdscope.studies.recovery.truth_of_disks import EVERY_KIND as KINDS
 
 PLACES = np.array([4096, 8192, 65536, 1 << 20])
 TIMES = np.array([1e5, 2e5, 4e5, 8e6])

@@ -25,7 +25,7 @@ FLOORS = [
     {"plots"},
     {"probes", "models"},
     {"twin"},
-    {"advise"},
+    {"advise", "recovery"},
     {"studies"},
     {"report"},
     {"api", "cli"},

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from ssdscope.findings import Detected
+from ssdscope.recovery.truth import Truth
 from ssdscope.studies import Claim, Verdict
 from ssdscope.studies.kuo2009 import (
     access,
@@ -31,7 +32,6 @@ from ssdscope.studies.kuo2009 import (
 )
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
 from ssdscope.studies.kuo2009.timeline import Timeline
-from ssdscope.studies.recovery.truth import Truth
 
 US, MS = 1_000, 1_000_000
 

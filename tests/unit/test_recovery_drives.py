@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ssdscope.studies.recovery.generator import CAPACITY_BYTES, Drawn, draw, draw_flat
-from ssdscope.studies.recovery.measured import Case
-from ssdscope.studies.recovery.observability import MASKS, RULES
-from ssdscope.studies.recovery.reference_curves import Line
-from ssdscope.studies.recovery.reference_reads import OrderEffect
-from ssdscope.studies.recovery.reference_writes import Overwritten
-from ssdscope.studies.recovery.shape import Values, shape_of
-from ssdscope.studies.recovery.truth import ABSENT, KINDS, NO_ONE, Truth, configured, judged_right
+from ssdscope.recovery.generator import CAPACITY_BYTES, Drawn, draw, draw_flat
+from ssdscope.recovery.measured import Case
+from ssdscope.recovery.observability import MASKS, RULES
+from ssdscope.recovery.reference_curves import Line
+from ssdscope.recovery.reference_reads import OrderEffect
+from ssdscope.recovery.reference_writes import Overwritten
+from ssdscope.recovery.shape import Values, shape_of
+from ssdscope.recovery.truth import ABSENT, KINDS, NO_ONE, Truth, configured, judged_right
 from ssdscope.targets.drive_writer import open_drive
 
 SEED = 4

@@ -10,16 +10,16 @@ import pytest
 from ssdscope.errors import UsageError
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import session
+from ssdscope.recovery.blind import Probed, probe_drawn
+from ssdscope.recovery.crowd import Drive, named
+from ssdscope.recovery.journal import Journal
+from ssdscope.recovery.judge import Judgement, Outcome, judge
+from ssdscope.recovery.observability import Visibility
+from ssdscope.recovery.sources import Source
+from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth
 from ssdscope.studies import run
 from ssdscope.studies.record import Verdict
 from ssdscope.studies.recovery import tally
-from ssdscope.studies.recovery.blind import Probed, probe_drawn
-from ssdscope.studies.recovery.crowd import Drive, named
-from ssdscope.studies.recovery.journal import Journal
-from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
-from ssdscope.studies.recovery.observability import Visibility
-from ssdscope.studies.recovery.sources import Source
-from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
 
 SEEN = Visibility((), 0.5)
 MASKED = Visibility(("protected",), None)
@@ -171,13 +171,13 @@ def test_an_interrupted_study_tells_what_is_done_and_goes_on(
         return None if asked.index == 2 else drive(asked.index, Outcome.RIGHT)
 
     sizes = {"count": 4, "flat": 0, "jobs": 1}
-    monkeypatch.setattr("ssdscope.studies.recovery.crowd._probe", probe)
+    monkeypatch.setattr("ssdscope.recovery.crowd._probe", probe)
     stopped = run("recovery", out_dir=tmp_path, seed=1, figures=["drives"], extras=sizes)
     assert stopped.interrupted
     assert "on 2 drives" in stopped.figures[0].rows[0].what
     rest = []
     monkeypatch.setattr(
-        "ssdscope.studies.recovery.crowd._probe",
+        "ssdscope.recovery.crowd._probe",
         lambda asked, **_: rest.append(asked.index) or drive(asked.index, Outcome.RIGHT),
     )
     complete = run("recovery", out_dir=tmp_path, seed=1, figures=["drives"], extras=sizes)
@@ -197,7 +197,7 @@ def test_each_source_has_its_figure_and_all_of_them_one_journal(
         judgements = (judged,) if drive.source is Source.WITHOUT_FLASH else ()
         return Probed(drive.label, drive.source, judgements, redraws=0, seconds=1.0)
 
-    monkeypatch.setattr("ssdscope.studies.recovery.crowd._probe", probe)
+    monkeypatch.setattr("ssdscope.recovery.crowd._probe", probe)
     sizes = {"count": 0, "flat": 1, "second": 2, "without_flash": 1, "jobs": 1}
     for _ in range(2):
         said = run("recovery", out_dir=tmp_path, seed=1, extras=sizes)

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope.studies.recovery.arrays import DrawnArray
-from ssdscope.studies.recovery.firmware import CAPACITY_BYTES
-from ssdscope.studies.recovery.generator import draw
-from ssdscope.studies.recovery.known import known
-from ssdscope.studies.recovery.modern import CHANNELS, TIMERS_APART, UNIT_BYTES
-from ssdscope.studies.recovery.second import SecondDrawn, draw_second
-from ssdscope.studies.recovery.shape import number, shape_of
-from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
-from ssdscope.studies.recovery.truth_of_arrays import seen_values, spread, told
-from ssdscope.studies.recovery.twin import counter, write
+from ssdscope.recovery.arrays import DrawnArray
+from ssdscope.recovery.firmware import CAPACITY_BYTES
+from ssdscope.recovery.generator import draw
+from ssdscope.recovery.known import known
+from ssdscope.recovery.modern import CHANNELS, TIMERS_APART, UNIT_BYTES
+from ssdscope.recovery.second import SecondDrawn, draw_second
+from ssdscope.recovery.shape import number, shape_of
+from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth
+from ssdscope.recovery.truth_of_arrays import seen_values, spread, told
+from ssdscope.recovery.twin import counter, write
 from ssdscope.targets.drive_writer import drive_toml, open_drive, open_striped
 
 KIB = 1 << 10
@@ -214,9 +214,9 @@ def test_what_has_no_single_truth_is_not_asked_of_the_references(
     drawn = next(each for each in ARRAYS if not each.alike)
     measured = SimpleNamespace(truths={"trim_effect": Truth(0.4), "allocation": Truth("order")})
     asked: dict[str, Truth] = {}
-    monkeypatch.setattr("ssdscope.studies.recovery.known.Case", lambda _: measured)
+    monkeypatch.setattr("ssdscope.recovery.known.Case", lambda _: measured)
     monkeypatch.setattr(
-        "ssdscope.studies.recovery.known.visibility",
+        "ssdscope.recovery.known.visibility",
         lambda case: asked.update(case.truths) or {},
     )
     found = known(drawn)

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding
-from ssdscope.studies.recovery import tally
-from ssdscope.studies.recovery.blind import Probed, _judged_without_flash
-from ssdscope.studies.recovery.judge import Outcome, judge
-from ssdscope.studies.recovery.sources import Source
-from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
-from ssdscope.studies.recovery.truth_of_disks import (
+from ssdscope.recovery.blind import Probed, _judged_without_flash
+from ssdscope.recovery.judge import Outcome, judge
+from ssdscope.recovery.sources import Source
+from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth
+from ssdscope.recovery.truth_of_disks import (
     DISK_KINDS,
     truths_of_disks,
     visible_of_disks,
 )
-from ssdscope.studies.recovery.twin import read
-from ssdscope.studies.recovery.without_flash import draw_without_flash
+from ssdscope.recovery.twin import read
+from ssdscope.recovery.without_flash import draw_without_flash
+from ssdscope.studies.recovery import tally
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 
 DRAWN = [draw_without_flash(5, index) for index in range(20)]

@@ -91,13 +91,14 @@ class Study(Shown):
     def __repr__(self) -> str:
         """Count figures and verdicts."""
         counted = Counter(row.verdict for figure in self.figures for row in figure.rows)
-        agree, explained, differ = (
-            counted[each] for each in (Verdict.AGREES, Verdict.EXPLAINED, Verdict.DIFFERS)
+        words = {Verdict.AGREES: "agree", Verdict.EXPLAINED: "are explained",
+                 Verdict.EASIER: "are easier", Verdict.DIFFERS: "differ"}  # fmt: skip
+        said = ", ".join(
+            f"{counted[verdict]} {word}"
+            for verdict, word in words.items()
+            if counted[verdict] or verdict != Verdict.EASIER
         )
-        return (
-            f"{self.result.study}: {len(self.figures)} figures; {agree} rows agree, "
-            f"{explained} are explained, {differ} differ"
-        )
+        return f"{self.result.study}: {len(self.figures)} figures; rows: {said}"
 
 
 @keyworded()
@@ -114,6 +115,7 @@ def reproduce(
     jobs: int | None = None,
     trace: Sequence[str] | None = None,
     drive: str | None = None,
+    robust: bool = False,
     force: bool = False,
     seed: int = SEED,
     progress: OnStage = None,
@@ -131,7 +133,7 @@ def reproduce(
         Its procedure on this drive instead of the paper's own.
     out
         The folder of pictures and data.
-    count, flat, only, jobs, trace, drive
+    count, flat, only, jobs, trace, drive, robust
         What single studies take, as of ``ssdscope reproduce``.
     force
         Also replace files that ssdscope did not write.
@@ -159,7 +161,7 @@ def reproduce(
     >>> import ssdscope as s
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     s.reproduce("kuo2009", figure="25-28", out=folder)
-    kuo2009: 4 figures; 12 rows agree, 0 are explained, 0 differ
+    kuo2009: 4 figures; rows: 12 agree, 0 are explained, 0 differ
     """
     studies.require_study(key)
     known = studies.registry()[key].figures
@@ -175,6 +177,7 @@ def reproduce(
         "jobs": jobs,
         "trace": None if not trace else list(trace),
         "drive": drive,
+        "robust": robust or None,
     }
     try:
         with (

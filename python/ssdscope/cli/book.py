@@ -1,4 +1,4 @@
-"""``ssdscope reproduce all`` and ``list``: the book of all papers, and which studies there are."""
+"""``ssdscope reproduce all``: the book of all papers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ssdscope.cli import listing
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, OutputFolder, guard
@@ -71,24 +72,31 @@ def command(context: typer.Context) -> int:
         If an option was given that is of one study.
     """
     given = context.params
-    taken = _TAKEN if given["key"] == ALL else {"output_format"}
+    taken = _TAKEN if given["key"] == ALL else {"output_format", "of"}
     for name in _typed(context) - taken:
         option = _option(context, name)
         raise UsageError(
             f"reproduce {given['key']} takes no {option}",
             hint=f"it is of one study: ssdscope reproduce KEY {option} ...",
         )
-    return _all(context) if given["key"] == ALL else _list(given["output_format"])
+    if given["key"] == ALL:
+        return _all(context)
+    return listing.show(given["of"], given["output_format"])
 
 
-def require_whole(quick: bool) -> None:
-    """Refuse an option of the book where one study is asked for.
+def require_one(quick: bool, of: str | None) -> None:
+    """Refuse what is of the book, or of the list, where one study is asked for.
 
     Raises
     ------
     UsageError
         If it was given.
     """
+    if of is not None:
+        raise UsageError(
+            f"reproduce takes one study, and {of!r} is a second word",
+            hint="ssdscope reproduce list KEY shows what a source states",
+        )
     if quick:
         raise UsageError(
             "--quick is of the book", hint=f"ssdscope reproduce {ALL} --quick makes a short one"
@@ -148,6 +156,7 @@ def _status(made: "Book", *, strict: bool) -> int:
 
 def _summary(document: dict[str, Any]) -> str:
     from ssdscope.report.book.page import counted, in_words
+    from ssdscope.studies.record import Verdict
 
     rows = []
     for study in document["studies"]:
@@ -157,25 +166,4 @@ def _summary(document: dict[str, Any]) -> str:
         took = in_words(sum(each["seconds"] or 0.0 for each in figures))
         numbers = [str(count) for count in counts.values()]
         rows.append([study["study"], f"{made} of {len(figures)}", *numbers, took])
-    return table(["paper", "figures", "agrees", "explained", "differs", "took"], rows)
-
-
-def _list(output_format: str) -> int:
-    """Tell which studies there are, and their figures."""
-    from ssdscope.studies import registry
-
-    if output_format == "json":
-        from ssdscope.results.record import envelope
-
-        studies = [
-            {"study": key, "summary": each.summary, "figures": each.figures}
-            for key, each in registry().items()
-        ]
-        emit_json({**envelope(), "studies": studies})
-        return EXIT_DONE
-    parts = []
-    for key, each in registry().items():
-        parts.append(f"{key}: {each.summary}")
-        parts.append(table(["figure", "shows"], [[*row] for row in each.figures.items()], left=2))
-    emit("\n\n".join(parts))
-    return EXIT_DONE
+    return table(["paper", "figures", *map(str, Verdict), "took"], rows)

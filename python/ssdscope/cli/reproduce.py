@@ -1,4 +1,4 @@
-"""``ssdscope reproduce``: a paper's study, its claims beside ours; or all of them, the book."""
+"""``ssdscope reproduce``: a paper's study, its claims beside ours; all of them; what they state."""
 
 import textwrap
 from pathlib import Path
@@ -26,6 +26,8 @@ from ssdscope.errors import (
 EXAMPLES = """
 Which studies there are, and their figures:
   ssdscope reproduce list
+What a source states, sentence by sentence, with our verdicts:
+  ssdscope reproduce list machado2015
 Some figures of a paper:
   ssdscope reproduce kuo2009 --figure 25-28 --seed 1
 The procedure of a study on a drive of your own:
@@ -73,6 +75,15 @@ def reproduce(
         ),
         choices.STUDIES,
     ],
+    of: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[STUDY]",
+            help="Behind `list`: show what the source of this study states, with our verdicts.",
+            show_default=False,
+            autocompletion=choices.STUDIES.complete,
+        ),
+    ] = None,
     figure: Annotated[
         str | None,
         typer.Option(
@@ -107,6 +118,15 @@ def reproduce(
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with exit code 1 if a verdict is `differs`.")
+    ] = False,
+    robust: Annotated[
+        bool,
+        typer.Option(
+            "--robust",
+            help="Judge the rows again with other seeds, sizes and lengths, and say what becomes "
+            "of them.",
+            rich_help_panel=OF_SOME,
+        ),
     ] = False,
     quick: Annotated[
         bool,
@@ -196,7 +216,7 @@ def reproduce(
     """Reproduce a study of a paper: its data, its pictures, and a table of claims.
 
     Each row of the table has the figure of the paper, ours, and a verdict: agrees, explained
-    (with the reason) or differs.
+    (by a trial that the whole study survives), easier (of models) or differs, with the reason.
     """
     from ssdscope import studies
     from ssdscope.cli.running import TargetOptions
@@ -205,7 +225,7 @@ def reproduce(
 
     if key in (book.ALL, book.LIST):
         return book.command(context)
-    book.require_whole(quick)
+    book.require_one(quick, of)
     session: Session = context.obj
     studies.require_study(key, also=(book.ALL, book.LIST))
     guard(context, force=force)
@@ -227,7 +247,8 @@ def reproduce(
                 out_dir=folder,
                 seed=used_seed,
                 progress=timing,
-                extras={name: context.params[name] for name in EXTRAS} | {"trace": trace or None},
+                extras={name: context.params[name] for name in EXTRAS}
+                | {"trace": trace or None, "robust": robust or None},
             )
         except OutputError as failure:
             if failure.partial is None:
@@ -283,6 +304,7 @@ def _claim(row: dict[str, Any]) -> str:
         ("truth", shown(row["truth"], row["unit"]) if "truth" in row else ""),
         ("why", row.get("why")),
         ("tried", row.get("tried")),
+        ("robust", row.get("robust")),
     ]
     room = _room()
     verdict, hang = f"{row['verdict']:<{_VERDICT_WIDTH}}", _VERDICT_WIDTH

@@ -1,5 +1,9 @@
 """The papers' studies, run again: their procedure, their claims, and ours beside them.
 
+`paper`, `judging`
+    What a source states and what is asked of it, as data; the rules that decide.
+`running`, `making`
+    A study run: measured, judged, explained, refuted, drawn, written; figure by figure.
 `record`
     What a study gives: figures, rows of paper / ours / verdict, data files.
 `choosing`
@@ -21,26 +25,19 @@
 `uflip`
     Nine micro-benchmarks on any drive, and what they advise.
 
-A new study is a module (or a package) with a `STUDY`, and one line in `_STUDIES` below. Every
-number in the column "ours" is computed from runs made now.
+A new study is a folder with a `paper.toml`, what measures, and a `STUDY`, and one line in
+`_STUDIES` below. Every number in the column "ours" is computed from runs made now.
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.probes.budget import StageProgress, silent
-from ssdscope.studies.forecasts import STUDY as FORECASTS
-from ssdscope.studies.huang2011 import STUDY as HUANG2011
-from ssdscope.studies.kuo2009 import STUDY as KUO2009
-from ssdscope.studies.machado2015 import STUDY as MACHADO2015
-from ssdscope.studies.presets import STUDY as PRESETS
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
-from ssdscope.studies.recovery import STUDY as RECOVERY
-from ssdscope.studies.ryu2009 import STUDY as RYU2009
-from ssdscope.studies.uflip import STUDY as UFLIP
 from ssdscope.targets import Target
 
 __all__ = [
@@ -54,12 +51,38 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (FORECASTS, HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU2009, UFLIP)
+_STUDIES = (
+    "forecasts",
+    "huang2011",
+    "kuo2009",
+    "machado2015",
+    "presets",
+    "recovery",
+    "ryu2009",
+    "uflip",
+)
+"""Modules of this package; each is loaded when it is first asked for."""
 
 
-def registry() -> dict[str, StudyInfo]:
+class _Registry(Mapping[str, StudyInfo]):
     """All studies by key."""
-    return {study.key: study for study in _STUDIES}
+
+    def __getitem__(self, key: str) -> StudyInfo:
+        if key not in _STUDIES:
+            raise KeyError(key)
+        study: StudyInfo = import_module(f"{__name__}.{key}").STUDY
+        return study
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_STUDIES)
+
+    def __len__(self) -> int:
+        return len(_STUDIES)
+
+
+def registry() -> Mapping[str, StudyInfo]:
+    """All studies by key."""
+    return _Registry()
 
 
 def require_study(key: str, also: Collection[str] = ()) -> None:

@@ -14,10 +14,10 @@ from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
+from ssdscope.recovery.shape import shape_of
+from ssdscope.recovery.truth import Truth, configured, judged_right
 from ssdscope.studies.judging import UNKNOWN
 from ssdscope.studies.record import Claim, Verdict
-from ssdscope.studies.recovery.shape import shape_of
-from ssdscope.studies.recovery.truth import Truth, configured, judged_right
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.opening import resolve_drive
 

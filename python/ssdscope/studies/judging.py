@@ -1,10 +1,11 @@
-"""What words of a paper come to in numbers, the same in all studies.
+"""What decides a row: rules, and what words of a paper come to in numbers.
 
 A verdict is only worth something if it could have been another. So a paper's words have one meaning
-each, and every claim has a test in which another drive makes it say `differs`.
+each, and every row has tests in which other drives turn it, to either side that its rule bounds.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 from ssdscope.studies.record import Claim, Verdict
 
@@ -14,6 +15,66 @@ SIMILAR_WITHIN = 1.5
 MAGNITUDE = (7.0, 14.0)
 UNKNOWN = "ours shows otherwise, and we have found no reason for it"
 OTHER_DRIVE = "of another drive"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a value has to be for a row to agree; several parts have to hold together.
+
+    Attributes
+    ----------
+    within
+        What it may be off by on either side, as a share of the paper's number.
+    between
+        The least and the most that it may be.
+    above, below
+        What it has to be more than, or less than.
+    factor
+        It may be so many times the paper's number, or the paper's so many times it.
+    times
+        Of an error: it may be so many times the paper's, or the paper's so many times it. A
+        smaller one is `easier`.
+    """
+
+    within: float | None = None
+    between: tuple[float, float] | None = None
+    above: float | None = None
+    below: float | None = None
+    factor: float | None = None
+    times: float | None = None
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """List the parts."""
+        return [each.name for each in fields(cls)]
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Which sides are bounded: "low", "high" or both."""
+        two_sided = (self.within, self.between, self.factor, self.times)
+        both = any(part is not None for part in two_sided)
+        low, high = both or self.above is not None, both or self.below is not None
+        return ("low",) * low + ("high",) * high
+
+    def verdict(self, paper: float | str, asked: Sequence[float]) -> Verdict:
+        """Decide upon values, which all have to be so; there has to be one."""
+        verdicts = {self._of_one(paper, value) for value in asked} or {Verdict.DIFFERS}
+        order = (Verdict.DIFFERS, Verdict.EASIER, Verdict.AGREES)
+        return next(each for each in order if each in verdicts)
+
+    def _of_one(self, paper: float | str, value: float) -> Verdict:
+        number = float("nan") if isinstance(paper, str) else paper
+        if self.times is not None and 0 <= value < number / self.times:
+            return Verdict.EASIER
+        held = [
+            self.within is None or quoted(number, value, self.within),
+            self.between is None or self.between[0] <= value <= self.between[1],
+            self.above is None or value > self.above,
+            self.below is None or value < self.below,
+            self.factor is None or number / self.factor <= value <= number * self.factor,
+            self.times is None or number / self.times <= value <= number * self.times,
+        ]
+        return Verdict.AGREES if all(held) else Verdict.DIFFERS
 
 
 def quoted(paper: float, ours: float, within: float = QUOTED_WITHIN) -> bool:

@@ -1,18 +1,22 @@
 """What a study gives: figures, rows of paper / ours / verdict, data files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Verdict(StrEnum):
     """How ours compares with the paper's."""
 
     AGREES = "agrees"
-    DIFFERS = "differs"
     EXPLAINED = "explained"
+    EASIER = "easier"
+    DIFFERS = "differs"
 
 
 def shown(value: float | str | None, unit: str | None) -> str:
@@ -21,6 +25,36 @@ def shown(value: float | str | None, unit: str | None) -> str:
         return "-"
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return f"{text} {unit}" if unit else text
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was measured for a row.
+
+    Attributes
+    ----------
+    ours
+        As it is shown.
+    value
+        What the row's rule is asked of: one value, several that all have to be so, or, where the
+        row has no rule, whether it is so. None where that is `ours`.
+    literal, truth, why
+        As of a `Claim`.
+    """
+
+    ours: float | str
+    value: float | bool | Sequence[float] | None = None
+    literal: float | str | None = None
+    truth: float | str | None = None
+    why: str = ""
+
+    @property
+    def asked(self) -> list[float]:
+        """Give the values that a rule is asked of."""
+        value = self.ours if self.value is None else self.value
+        if isinstance(value, str):
+            return [float("nan")]
+        return [float(each) for each in (value if isinstance(value, Sequence) else (value,))]
 
 
 @dataclass(frozen=True)
@@ -38,7 +72,11 @@ class Claim:
     truth
         What the drive's file says, which no probe sees.
     tried
-        Of a disagreement that is explained: the run that shows the cause, and what it gave.
+        Of a disagreement: the run that shows the cause, or does not, and what it gave.
+    name, states
+        Of a row of `paper.toml`: its name with its case, and the statements that it judges.
+    robust
+        What became of it with other seeds, sizes and lengths, where that was asked for.
     """
 
     what: str
@@ -50,6 +88,9 @@ class Claim:
     literal: float | str | None = None
     truth: float | str | None = None
     tried: str = ""
+    name: str = ""
+    states: tuple[str, ...] = ()
+    robust: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a disagreement without a reason."""
@@ -68,6 +109,8 @@ class Claim:
         more = {
             "why": self.why or None,
             "tried": self.tried or None,
+            "robust": self.robust or None,
+            "states": list(self.states) or None,
             "literal": self.literal,
             "truth": self.truth,
         }
@@ -84,6 +127,33 @@ class Table:
     def to_json(self) -> dict[str, Any]:
         """Write it, row by row."""
         return {"columns": list(self.columns), "rows": [list(row) for row in self.rows]}
+
+
+Columns = Mapping[str, Sequence[Any]]
+"""The numbers of a figure, by the names of their columns."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a figure comes to before it is judged and drawn.
+
+    Attributes
+    ----------
+    readings
+        By the names of the study's rows, with ``: CASE`` behind where a row has cases.
+    picture
+        Draws it; None for rows alone.
+    columns
+        The numbers, for the CSV; None where there are none beside the rows.
+    notes, table
+        As of a `FigureResult`.
+    """
+
+    readings: Mapping[str, Reading]
+    picture: "Callable[[], Figure] | None" = None
+    columns: Columns | None = None
+    notes: Sequence[str] = ()
+    table: Table | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ssdscope.report.parts import Table
 from ssdscope.results.marks import is_ours
 from ssdscope.studies.record import Verdict, shown
 
-MARKS = {"agrees": "✓", "explained": "○", "differs": "✗"}
+MARKS = {"agrees": "✓", "explained": "○", "easier": "▽", "differs": "✗"}
 _ACTIVE = re.compile(
     r"<script|<foreignObject|<iframe|\son\w+\s*=|(?:href|src)\s*=\s*[\"'](?!#|data:image/png)"
     r"|url\((?!#)|@import",
@@ -73,7 +73,7 @@ def render(document: Mapping[str, Any], folder: Path) -> str:
         took=in_words(sum(each["seconds"] for each in papers)),
         cut=[figure for each in papers for figure in each["figures"] if figure["cut"]],
         without=[f for p in papers for f in p["figures"] if f["status"] != "made"],
-        costs=Table(("figure", "took", "agrees", "explained", "differs"), _costs(papers)),
+        costs=Table(("figure", "took", *map(str, Verdict)), _costs(papers)),
         provenance=_provenance(document),
         marks=MARKS,
     )
@@ -82,8 +82,7 @@ def render(document: Mapping[str, Any], folder: Path) -> str:
 def counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """Count the verdicts of rows, in the order in which they are told."""
     found = Counter(row["verdict"] for row in rows)
-    order = (Verdict.AGREES, Verdict.EXPLAINED, Verdict.DIFFERS)
-    return {str(verdict): found[str(verdict)] for verdict in order}
+    return {str(verdict): found[str(verdict)] for verdict in Verdict}
 
 
 def in_words(seconds: float) -> str:
@@ -155,6 +154,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": row["verdict"],
         "why": row.get("why"),
         "tried": row.get("tried"),
+        "robust": row.get("robust"),
     }
 
 

@@ -13,13 +13,13 @@ from ssdscope.errors import UsageError
 from ssdscope.findings import PROPERTIES, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget, StageProgress, silent
+from ssdscope.recovery.judge import WRONG, Judgement, judge
+from ssdscope.recovery.truth import KINDS, Truth, judged_right
 from ssdscope.results.files import creating
 from ssdscope.studies.detectors import truths_of_file
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.presets.published import SUBJECTS, Published
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Table, Verdict
-from ssdscope.studies.recovery.judge import WRONG, Judgement, judge
-from ssdscope.studies.recovery.truth import KINDS, Truth, judged_right
 from ssdscope.targets import Target, open_target
 
 KEY = "presets"

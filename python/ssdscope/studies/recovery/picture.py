@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdscope.plots import LIGHT, save, style
+from ssdscope.recovery.blind import Probed
+from ssdscope.recovery.judge import Outcome
 from ssdscope.studies.recovery import tally
-from ssdscope.studies.recovery.blind import Probed
-from ssdscope.studies.recovery.judge import Outcome
 
 _COLOURS = {
     Outcome.RIGHT: LIGHT.s3,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ssdscope.recovery.blind import Probed
+from ssdscope.recovery.judge import WRONG, Judgement, Outcome
+from ssdscope.recovery.sources import Source
+from ssdscope.recovery.truth import KINDS
+from ssdscope.recovery.truth_of_disks import DISK_KINDS, EVERY_KIND
 from ssdscope.studies.record import Claim, Table, Verdict
-from ssdscope.studies.recovery.blind import Probed
-from ssdscope.studies.recovery.judge import WRONG, Judgement, Outcome
-from ssdscope.studies.recovery.sources import Source
-from ssdscope.studies.recovery.truth import KINDS
-from ssdscope.studies.recovery.truth_of_disks import DISK_KINDS, EVERY_KIND
 
 COVERED_BARS = (0.93, 0.97)
 """Of intervals for nominal 95 %: more is padding."""

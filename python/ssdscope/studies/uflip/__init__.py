@@ -2,7 +2,7 @@
 
 Nine micro-benchmarks, each of which varies one parameter of sequential and random reads and
 writes, and what eleven drives of 2008 taught. Here they run on any target, or on the preset of a
-drive of that time.
+drive of that time. `paper.toml` has the advice.
 
 `benchmarks`
     The nine: parameters, values, and the workload of each.
@@ -12,48 +12,137 @@ drive of that time.
     The target: its random state, and the runs.
 `hints`
     The advice, asked of the target.
-`explaining`
-    Why the preset does not follow some of it.
 `figure`
     The pictures.
 """
 
-import csv
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
 from ssdscope.studies.judging import of_another_drive
 from ssdscope.studies.making import make_figures, within
-from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Table
+from ssdscope.studies.paper import load
+from ssdscope.studies.record import FigureResult, Measured, StudyInfo, StudyResult, Table
+from ssdscope.studies.running import Maker, Run, Settings, Study, hand_in
 from ssdscope.studies.uflip import figure, hints
 from ssdscope.studies.uflip.bench import LEAST_BYTES, Bench, Points
 from ssdscope.studies.uflip.benchmarks import BENCHMARKS
-from ssdscope.studies.uflip.explaining import why_not
 from ssdscope.studies.uflip.phases import counts
 from ssdscope.targets import Target, open_target
 
 KEY = "uflip"
-FIGURES = {
-    "phases": "Start-up and running phase of the four patterns",
-    **{name: each.title for name, each in BENCHMARKS.items()},
-    "page": "The nine micro-benchmarks on one page",
-}
+PAPER = load(KEY)
 PRESET = "sim:ryu-b"
 
 
+def _bench(seed: int, settings: Settings) -> Bench:
+    """Open the preset, with what a trial changes of it; all else is of the bench."""
+    others: dict[str, Any] = {name: value for name, value in settings.items() if name != "sets"}
+    drive = open_target(PRESET, state="fresh", sets=settings.get("sets", ()), seed=seed)
+    return Bench(drive, seed, **others)
+
+
+def _benchmark(name: str) -> Maker:
+    def measure(bench: Bench, progress: StageProgress) -> Measured:
+        points = bench.measure(name, BENCHMARKS[name], progress)
+        running = {key: each.running_ns for key, each in bench.phases(progress).items()}
+        picture = partial(figure.benchmark, name, points) if points else None
+        notes = [*_notes(bench, name), *_wide(points)]
+        return Measured(
+            hints.HINTS[name](points, running), picture, _columns({name: points}), notes
+        )
+
+    return measure
+
+
+def _phases(bench: Bench, progress: StageProgress) -> Measured:
+    traces, found = bench.traces(progress), bench.phases(progress)
+    chosen = counts(found)
+    table = Table(
+        ("pattern", "start-up", "period", "left out", "taken", "mean, us"),
+        tuple(
+            (
+                name,
+                each.startup or "none",
+                each.period if each.period > 1 else "none",
+                chosen.ignored[name],
+                chosen.count,
+                f"{each.running_ns / 1e3:,.0f}",
+            )
+            for name, each in found.items()
+        ),
+    )
+    times = list(zip_longest(*traces.values(), fillvalue=""))
+    columns = {"request": list(range(1, len(times) + 1))}
+    columns |= {name: [row[place] for row in times] for place, name in enumerate(traces)}
+    read, notes = hints.of_phases(found), _notes(bench, "phases")
+    return Measured(read, partial(figure.traces, traces), columns, notes, table)
+
+
+def _page(bench: Bench, progress: StageProgress) -> Measured:
+    measured = {
+        name: bench.measure(name, each, within(progress, done, len(BENCHMARKS)))
+        for done, (name, each) in enumerate(BENCHMARKS.items())
+    }
+    picture = partial(figure.page, measured, PAPER.figures)
+    notes = [*_notes(bench, "page"), *_wide(*measured.values())]
+    return Measured({}, picture, _columns(measured), notes)
+
+
+STUDY_OF_PRESET = Study(
+    PAPER,
+    _bench,
+    {"phases": _phases, **{name: _benchmark(name) for name in BENCHMARKS}, "page": _page},
+    uses={"page": ()},
+)
+
+
 def run(
-    wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
+    wanted: Sequence[str],
+    target: Target | None,
+    folder: Path,
+    seed: int,
+    progress: StageProgress,
+    *,
+    robust: bool = False,
 ) -> StudyResult:
     """Run the micro-benchmarks on a target, or on the preset."""
-    if target is not None:
-        _require(target)
-    drive = target or open_target(PRESET, state="fresh", seed=seed)
-    study = Study(drive, folder, seed, is_another=target is not None)
-    uri = None if target is None else target.uri
-    return make_figures(KEY, wanted, study.make, seed, progress, uri)
+    if target is None:
+        of_preset = Run(STUDY_OF_PRESET, seed, folder, robust=robust)
+
+        def make(name: str, told: StageProgress) -> FigureResult:
+            return _titled(of_preset.make(name, told), PRESET)
+
+        return make_figures(KEY, wanted, make, seed, progress)
+    _require(target)
+    make_on = partial(_on_target, target, Bench(target, seed), folder)
+    return make_figures(KEY, wanted, make_on, seed, progress, target.uri)
+
+
+def _on_target(
+    target: Target, bench: Bench, folder: Path, name: str, progress: StageProgress
+) -> FigureResult:
+    progress(name, 0.0)
+    measured = STUDY_OF_PRESET.figures[name](bench, progress)
+    rows = [of_another_drive(row) for row in PAPER.claims(measured.readings)]
+    made = hand_in(PAPER, name, measured, rows, folder, suffix="-target")
+    notes = []
+    if not target.device.info.writable:
+        notes.append("writes are left out: the target is open for reading only")
+    if target.members:
+        notes.append("the target is an array: the advice was for single drives")
+    made.notes[:0] = notes
+    return _titled(made, target.uri)
+
+
+def _titled(made: FigureResult, uri: str) -> FigureResult:
+    return replace(made, title=f"{made.title} ({uri})")
 
 
 def _require(target: Target) -> None:
@@ -71,99 +160,13 @@ def _require(target: Target) -> None:
         )
 
 
-class Study:
-    """One run of the study: the bench, where it writes, and how files are called.
-
-    Parameters
-    ----------
-    is_another
-        Whether the drive is somebody's own, not the preset.
-    """
-
-    def __init__(self, drive: Target, folder: Path, seed: int, *, is_another: bool) -> None:
-        self._bench, self._drive, self._seed = Bench(drive, seed), drive, seed
-        self._folder, self._suffix = folder, "-target" if is_another else ""
-        self._is_another = is_another
-
-    def make(self, name: str, progress: StageProgress) -> FigureResult:
-        """Measure a figure."""
-        progress(name, 0.0)
-        if name == "phases":
-            return self._phases(progress)
-        if name == "page":
-            return self._page(progress)
-        points = self._bench.measure(name, BENCHMARKS[name], progress)
-        running = {key: each.running_ns for key, each in self._bench.phases(progress).items()}
-        image = figure.benchmark(name, points, self._path(name, "svg")) if points else None
-        data = _write_points({name: points}, self._path(name, "csv"))
-        rows = list(hints.HINTS[name](points, running))
-        if not self._is_another:
-            rows = why_not(name, rows, points, self._bench, PRESET, self._seed)
-        return self._result(name, rows, image, data, notes=_wide(points))
-
-    def _phases(self, progress: StageProgress) -> FigureResult:
-        traces = self._bench.traces(progress)
-        found = self._bench.phases(progress)
-        chosen = counts(found)
-        table = Table(
-            ("pattern", "start-up", "period", "left out", "taken", "mean, us"),
-            tuple(
-                (
-                    name,
-                    each.startup or "none",
-                    each.period if each.period > 1 else "none",
-                    chosen.ignored[name],
-                    chosen.count,
-                    f"{each.running_ns / 1e3:,.0f}",
-                )
-                for name, each in found.items()
-            ),
-        )
-        image = figure.traces(traces, self._path("phases", "svg"))
-        data = self._path("phases", "csv")
-        with creating(data) as file:
-            rows = csv.writer(file)
-            rows.writerow(["request", *traces])
-            for number, times in enumerate(zip(*traces.values(), strict=False), start=1):
-                rows.writerow([number, *times])
-        return self._result("phases", list(hints.of_phases(found)), image, data, table)
-
-    def _page(self, progress: StageProgress) -> FigureResult:
-        measured = {
-            name: self._bench.measure(name, each, within(progress, done, len(BENCHMARKS)))
-            for done, (name, each) in enumerate(BENCHMARKS.items())
-        }
-        image = figure.page(measured, self._path("page", "svg"))
-        data = _write_points(measured, self._path("page", "csv"))
-        return self._result("page", [], image, data, notes=_wide(*measured.values()))
-
-    def _path(self, name: str, suffix: str) -> Path:
-        return self._folder / f"{KEY}-{name}{self._suffix}.{suffix}"
-
-    def _result(
-        self,
-        name: str,
-        rows: Sequence[Claim],
-        image: Path | None,
-        data: Path,
-        table: Table | None = None,
-        notes: Sequence[str] = (),
-    ) -> FigureResult:
-        title = f"{FIGURES[name]} ({self._drive.uri})"
-        told = [of_another_drive(row) for row in rows] if self._is_another else list(rows)
-        return FigureResult(name, title, told, image, data, [*self._notes(name), *notes], table)
-
-    def _notes(self, name: str) -> list[str]:
-        notes = []
-        if not self._drive.device.info.writable:
-            notes.append("writes are left out: the target is open for reading only")
-        if self._drive.members:
-            notes.append("the target is an array: the advice was for single drives")
-        told: dict[str, list[str]] = {}
-        for where, why in self._bench.failures.items():
-            if where.startswith(f"{name}: ") or name == "page":
-                told.setdefault(why, []).append(where.partition(": ")[2])
-        return notes + [f"{', '.join(places)} left out: {why}" for why, places in told.items()]
+def _notes(bench: Bench, name: str) -> list[str]:
+    """Say what could not be run, and why."""
+    told: dict[str, list[str]] = {}
+    for where, why in bench.failures.items():
+        if where.startswith(f"{name}: ") or name == "page":
+            told.setdefault(why, []).append(where.partition(": ")[2])
+    return [f"{', '.join(places)} left out: {why}" for why, places in told.items()]
 
 
 def _wide(*measured: Points) -> list[str]:
@@ -176,18 +179,21 @@ def _wide(*measured: Points) -> list[str]:
     return [f"{told}, and are drawn from there on: a few slow requests make up those means"]
 
 
-def _write_points(measured: dict[str, Points], path: Path) -> Path:
-    with creating(path) as file:
-        table = csv.writer(file)
-        table.writerow(
-            ["benchmark", "series", "value", "mean_ns", "ci95_low_ns", "ci95_high_ns", "requests"]
-        )
-        for name, points in measured.items():
-            for series, line in points.items():
-                for value, each in line.items():
-                    numbers = (each.mean_ns, each.low_ns, each.high_ns, each.requests)
-                    table.writerow([name, series, value, *numbers])
-    return path
+def _columns(measured: dict[str, Points]) -> dict[str, list[Any]]:
+    names = ("benchmark", "series", "value", "mean_ns", "ci95_low_ns", "ci95_high_ns", "requests")
+    rows = [
+        (name, series, value, each.mean_ns, each.low_ns, each.high_ns, each.requests)
+        for name, points in measured.items()
+        for series, line in points.items()
+        for value, each in line.items()
+    ]
+    return {column: [row[place] for row in rows] for place, column in enumerate(names)}
 
 
-STUDY = StudyInfo(KEY, "nine micro-benchmarks on any drive, after uFLIP (CIDR 2009)", FIGURES, run)
+STUDY = StudyInfo(
+    KEY,
+    "nine micro-benchmarks on any drive, after uFLIP (CIDR 2009)",
+    dict(PAPER.figures),
+    run,
+    extras=frozenset({"robust"}),
+)

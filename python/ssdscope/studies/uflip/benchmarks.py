@@ -66,7 +66,6 @@ class Benchmark:
         Writes a value below the axis.
     """
 
-    title: str
     parameter: str
     values: dict[str, tuple[float, ...]]
     build: Build
@@ -221,63 +220,54 @@ def _time(value: float) -> str:
 
 BENCHMARKS = {
     "granularity": Benchmark(
-        "Granularity: how large a request is",
         "request size (bytes)",
         _for(PATTERNS, _doublings(9, 18)),
         _granularity,
         _size,
     ),
     "alignment": Benchmark(
-        "Alignment: how far requests are shifted from multiples of their size",
         "shift (bytes)",
         _for(PATTERNS, (0.0, *_doublings(9, 15))),
         _alignment,
         _size,
     ),
     "locality": Benchmark(
-        "Locality: how large the area is that requests fall into",
         "area (bytes)",
         _for(("SR", "SW"), _doublings(15, 23, 2)) | _for(("RR", "RW"), _doublings(15, 31, 2)),
         _locality,
         _size,
     ),
     "partitioning": Benchmark(
-        "Partitioning: over how many partitions sequential requests go in turn",
         "partitions",
         _for(("SR", "SW"), _doublings(0, 8)),
         _partitioning,
         _plain,
     ),
     "order": Benchmark(
-        "Order: from one request to the next, in request sizes",
         "increment (requests)",
         _for(("SR", "SW"), (-1.0, 0.0, *_doublings(0, 8))),
         _order,
         _plain,
     ),
     "parallelism": Benchmark(
-        "Parallelism: how many requests at a time, each in its own area",
         "requests at a time",
         _for(PATTERNS, _doublings(0, 4)),
         _parallelism,
         _plain,
     ),
     "mix": Benchmark(
-        "Mix: how many requests of one pattern to each of another",
         "requests of the first to one of the second",
         _for(MIXES, _doublings(0, 6, 2)),
         _mix,
         _plain,
     ),
     "pause": Benchmark(
-        "Pause: how long nothing is asked before each request",
         "pause",
         _for(PATTERNS, (0.0, *(1e5 * each for each in _doublings(0, 8, 2)))),
         _pause,
         _time,
     ),
     "bursts": Benchmark(
-        "Bursts: after how many requests nothing is asked for 100 ms",
         "requests in a burst",
         _for(PATTERNS, tuple(10 * each for each in _doublings(0, 6, 2))),
         _bursts,

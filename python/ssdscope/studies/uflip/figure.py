@@ -1,13 +1,12 @@
-"""The pictures of the study, each as SVG and PNG."""
+"""The pictures of the study."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.plots import LIGHT, save, style
+from ssdscope.plots import LIGHT, panels, style
 from ssdscope.plots.style import PATTERN_LOOK
 from ssdscope.studies.uflip.bench import Points
 from ssdscope.studies.uflip.benchmarks import BENCHMARKS, MIXES, PATTERNS, Benchmark
@@ -28,34 +27,36 @@ _SHIFT = 0.05
 """Series are beside each other, so that those of one height are both seen."""
 
 
-def benchmark(name: str, points: Points, path: Path) -> Path:
+def benchmark(name: str, points: Points) -> "Figure":
     """Draw one micro-benchmark."""
-    canvas, (axes,) = _canvas(1, 1, (7.4, 4.4))
+    canvas, (axes,) = panels.canvas(1, width=7.4, height=4.4)
     _panel(axes, BENCHMARKS[name], points)
-    _legend_below(canvas, axes, 3 if name == "mix" else 2)
-    return _written(canvas, path)
+    panels.legend_below(canvas, axes, 3 if name == "mix" else 2)
+    return canvas
 
 
-def page(measured: Mapping[str, Points], path: Path) -> Path:
+def page(measured: Mapping[str, Points], titles: Mapping[str, str]) -> "Figure":
     """Draw the nine on one page."""
-    canvas, panels = _canvas(3, 3, (15.0, 12.4))
-    for axes, (name, points) in zip(panels, measured.items(), strict=False):
+    canvas, every = panels.canvas(3, rows=3, width=5.0, height=4.1)
+    for axes, (name, points) in zip(every, measured.items(), strict=False):
         _panel(axes, BENCHMARKS[name], points)
-        title = BENCHMARKS[name].title.partition(":")[0]
+        title = titles[name].partition(":")[0]
         if name == "mix" and points:
             style.legend(axes, LIGHT, loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=3)
             axes.set_title(title, loc="left", fontsize=10, pad=34)
         else:
             axes.set_title(title, loc="left", fontsize=10)
-    others = [axes for axes, name in zip(panels, measured, strict=False) if name != "mix"]
-    _legend_below(canvas, max(others, key=lambda axes: len(axes.get_legend_handles_labels()[1])), 4)
-    return _written(canvas, path)
+    others = [axes for axes, name in zip(every, measured, strict=False) if name != "mix"]
+    panels.legend_below(
+        canvas, max(others, key=lambda axes: len(axes.get_legend_handles_labels()[1])), 4
+    )
+    return canvas
 
 
-def traces(latencies: Mapping[str, npt.NDArray[np.float64]], path: Path) -> Path:
+def traces(latencies: Mapping[str, npt.NDArray[np.float64]]) -> "Figure":
     """Draw the response time of every request, and its mean with and without those left out."""
-    canvas, panels = _canvas(2, 2, (10.4, 7.0))
-    for axes, (name, series) in zip(panels, latencies.items(), strict=False):
+    canvas, every = panels.canvas(2, rows=2, width=5.2, height=3.5)
+    for axes, (name, series) in zip(every, latencies.items(), strict=False):
         startup = find_phases(series).startup
         colour, _, label = _LOOKS[name]
         numbers = np.arange(1, len(series) + 1)
@@ -74,9 +75,9 @@ def traces(latencies: Mapping[str, npt.NDArray[np.float64]], path: Path) -> Path
         axes.set_xlabel("request")
         axes.set_ylabel("response time")
         style.legend(axes, LIGHT)
-    for axes in panels[len(latencies) :]:
+    for axes in every[len(latencies) :]:
         axes.set_visible(False)
-    return _written(canvas, path)
+    return canvas
 
 
 def _panel(axes: "Axes", benchmark: Benchmark, points: Points) -> None:
@@ -111,26 +112,3 @@ def _panel(axes: "Axes", benchmark: Benchmark, points: Points) -> None:
     style.log_times(axes.yaxis)
     axes.set_xlabel(benchmark.parameter)
     axes.set_ylabel("mean response time")
-
-
-def _canvas(rows: int, columns: int, size: tuple[float, float]) -> tuple["Figure", list["Axes"]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained", facecolor=LIGHT.surface)
-    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for axes in panels:
-        style.dress(axes, LIGHT)
-    return figure, panels
-
-
-def _legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8.4
-    )
-
-
-def _written(figure: "Figure", path: Path) -> Path:
-    save(figure, path)
-    save(figure, path.with_suffix(".png"))
-    return path

@@ -1,0 +1,36 @@
+"""All that is known of a drawn drive or array: what is true, and what of it can be told."""
+
+from dataclasses import dataclass
+
+from ssdscope.recovery.arrays import DrawnArray
+from ssdscope.recovery.generator import Drawn
+from ssdscope.recovery.measured import Case
+from ssdscope.recovery.observability import Visibility, visibility
+from ssdscope.recovery.second import SecondDrawn
+from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth
+from ssdscope.recovery.truth_of_arrays import UNMEASURED, told
+from ssdscope.recovery.truth_of_msr import NO_EFFECT_OF_DISCARDS
+
+
+@dataclass(frozen=True)
+class Known:
+    """Truths by property, and of those that are there whether they can be told."""
+
+    truths: dict[str, Truth]
+    visible: dict[str, Visibility]
+
+
+def known(drawn: Drawn) -> Known:
+    """Work out and measure everything."""
+    case = Case(drawn)
+    if isinstance(drawn, SecondDrawn) and drawn.make == "msr":
+        case.trimmed = NO_EFFECT_OF_DISCARDS
+    if not isinstance(drawn, DrawnArray):
+        return Known(case.truths, visibility(case))
+    of_chunks = told([each.values for each in drawn.members], drawn.chunk_bytes)
+    truths = {**case.truths, **of_chunks}
+    case.truths = {
+        name: ABSENT if each == NO_ONE or name in UNMEASURED else each
+        for name, each in truths.items()
+    }
+    return Known(truths, visibility(case))

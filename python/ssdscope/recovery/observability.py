@@ -1,0 +1,343 @@
+"""Which properties of a drawn drive can be told from outside: `docs/observability.md` as code.
+
+A property is observable if the drive has it, none of the rules that mask it applies, and its
+contrast on the undisturbed twin is at least 10 %.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ssdscope.findings.properties import TOLERANCE
+from ssdscope.recovery import reference_reads as reads
+from ssdscope.recovery import reference_writes as writes
+from ssdscope.recovery.addresses import blurred, volume_bits
+from ssdscope.recovery.measured import Case
+from ssdscope.recovery.reference_curves import DEPTH_MOST
+from ssdscope.recovery.shape import Shape, Values, number
+from ssdscope.recovery.truth import row_bytes, rows_bytes, seen_page_bytes
+
+CONTRAST_MIN = 0.10
+SPANS_MIN = 8
+BUSY_PAUSE = 4
+ORDER_SHOWS = 0.03
+MEDIAN_OF_NOISE = 0.6745
+"""Of the absolute value of what is standard normal."""
+KNEE_SHARES = (0.88, 0.92)
+"""Rates that two measurements may take for 90 %."""
+
+KeyMask = Callable[[Values, Shape], bool]
+Mask = Callable[[Case], bool]
+
+
+def _protected(values: Values, _shape: Shape) -> bool:
+    kept = bool(values.get("write_buffer.power_loss_protected", False))
+    fixed = not values.get("write_buffer.switchable", True)
+    return number(values, "write_buffer.bytes") > 0 and kept and fixed
+
+
+def _one_command(values: Values, _shape: Shape) -> bool:
+    return number(values, "host.queue_depth", 256) == 1
+
+
+def _cached(values: Values, shape: Shape) -> bool:
+    held = number(values, "map.zone_bytes", shape.capacity_bytes)
+    held *= number(values, "map.resident_zones", 1)
+    if values.get("map.kind") == "demand":
+        entries = number(values, "map.cache_bytes") // number(values, "map.cached_entry_bytes", 8)
+        held = entries * shape.unit_bytes
+    return not values.get("read_cache.switchable", True) and (
+        number(values, "read_cache.bytes") >= held
+    )
+
+
+def _region(values: Values, _shape: Shape) -> bool:
+    return number(values, "pslc.bytes") > 0
+
+
+def _full_region(values: Values, _shape: Shape) -> bool:
+    return not values.get("pslc.fold_when_idle", True)
+
+
+def _merges(values: Values, _shape: Shape) -> bool:
+    return values["ftl.kind"] == "log-block"
+
+
+def _few_spans(_values: Values, shape: Shape) -> bool:
+    return shape.capacity_bytes < SPANS_MIN * shape.span_bytes
+
+
+def _blurred(values: Values, shape: Shape) -> bool:
+    return blurred(values, shape)
+
+
+def _busy(values: Values, _shape: Shape) -> bool:
+    pause = number(values, "disturbance.foreign_off_ns")
+    onset = number(values, "gc.idle_ns", 100_000_000)
+    return number(values, "disturbance.foreign_iops") > 0 and pause < BUSY_PAUSE * onset
+
+
+def _short_zones(values: Values, shape: Shape) -> bool:
+    held = number(values, "map.zone_bytes") * number(values, "map.resident_zones", 1)
+    logs = values["ftl.kind"] == "log-block"
+    round_bytes = shape.span_bytes if logs else shape.stripe_bytes
+    return values.get("map.kind") == "zones" and held < round_bytes
+
+
+def several_in_a_row(values: Values, shape: Shape) -> bool:
+    """Whether pages follow each other on what works as one, so that a unit may be there whole."""
+    return row_bytes(values, shape) != seen_page_bytes(values, shape)
+
+
+def _hidden_unit(values: Values, shape: Shape) -> bool:
+    return _protected(values, shape) and several_in_a_row(values, shape)
+
+
+def _hidden_logs(values: Values, shape: Shape) -> bool:
+    return _protected(values, shape) and _merges(values, shape)
+
+
+def _straddling(values: Values, shape: Shape) -> bool:
+    return len(set(rows_bytes(values, shape))) > 1
+
+
+def _table_in_rows(values: Values, shape: Shape) -> bool:
+    """Whether every other page of the table may leave a row on two planes, half on either."""
+    superblocks = number(values, "ftl.reclaim_unit_bytes") > shape.block_bytes
+    by_address = values.get("ftl.allocation", "address") == "address"
+    moved = superblocks and by_address and values.get("map.kind") == "demand"
+    unit = max(shape.unit_bytes, seen_page_bytes(values, shape))
+    return moved and row_bytes(values, shape) == 2 * unit
+
+
+def _moving_table(values: Values, _shape: Shape) -> bool:
+    writes_too = float(values.get("disturbance.foreign_write_ratio", 0.0)) > 0
+    return writes_too and values.get("map.kind") == "demand"
+
+
+def _noisy(values: Values, _shape: Shape) -> bool:
+    sigma = float(values.get("disturbance.noise_sigma", 0.0))
+    return math.exp(MEDIAN_OF_NOISE * sigma) > 1 + TOLERANCE
+
+
+def _by_keys(mask: KeyMask) -> Mask:
+    return lambda case: mask(case.values, case.twin.shape)
+
+
+def _stirred(case: Case) -> bool:
+    by_address = case.truths["allocation"].value == "address"
+    return by_address and case.order_effect.mean >= ORDER_SHOWS
+
+
+def _in_turn(case: Case) -> bool:
+    return case.turns > 1
+
+
+def _beside(case: Case) -> bool:
+    return case.overwritten.shown > (1 + TOLERANCE) * case.overwritten.share
+
+
+def _alpha_bent(case: Case) -> bool:
+    return _differ(case.line.alpha_ns, case.latencies.lower_half.alpha_ns)
+
+
+def _beta_bent(case: Case) -> bool:
+    return _differ(case.line.beta_ns_per_byte, case.latencies.lower_half.beta_ns_per_byte)
+
+
+def _shallow(case: Case) -> bool:
+    return any(_differ(case.rates.knee, case.rates.depth_of(share)) for share in KNEE_SHARES)
+
+
+def _deepened(case: Case) -> bool:
+    return _differ(case.rates.knee, case.noisy_knee)
+
+
+def _differ(true: float, other: float) -> bool:
+    return abs(other - true) > TOLERANCE * true
+
+
+MASKS: Mapping[str, Mask] = {
+    "protected": _by_keys(_protected),
+    "one-command": _by_keys(_one_command),
+    "cached": _by_keys(_cached),
+    "region": _by_keys(_region),
+    "full-region": _by_keys(_full_region),
+    "merges": _by_keys(_merges),
+    "few-spans": _by_keys(_few_spans),
+    "blurred": _by_keys(_blurred),
+    "busy": _by_keys(_busy),
+    "short-zones": _by_keys(_short_zones),
+    "hidden-unit": _by_keys(_hidden_unit),
+    "hidden-logs": _by_keys(_hidden_logs),
+    "straddling": _by_keys(_straddling),
+    "table-in-rows": _by_keys(_table_in_rows),
+    "stirred": _stirred,
+    "in-turn": _in_turn,
+    "beside": _beside,
+    "noisy": _by_keys(_noisy),
+    "moving-table": _by_keys(_moving_table),
+    "alpha-bent": _alpha_bent,
+    "beta-bent": _beta_bent,
+    "shallow": _shallow,
+    "deepened": _deepened,
+}
+"""By the names that the document gives them."""
+
+EFFECTLESS = frozenset({"full-region"})
+"""Masks that leave nothing a host could notice: whoever says "absent" is right."""
+
+
+def _bits(case: Case) -> float:
+    values, shape = case.drawn.values, case.twin.shape
+    return reads.volumes(case.twin, volume_bits(values, shape))
+
+
+def _placed(case: Case) -> float:
+    """Give the contrast of rows of pages, or of the unit that is held against them if that is less.
+
+    The merge unit of log blocks, else the RMW unit; that every unit is larger than a single page
+    in a row, or no larger than a page, needs neither.
+    """
+    found = reads.chunk(case.twin)
+    if found < CONTRAST_MIN or not several_in_a_row(case.drawn.values, case.twin.shape):
+        return found
+    if case.truths["merge_unit_bytes"].present:
+        return min(found, writes.merged(case.twin))
+    if case.truths["rmw_unit_bytes"].present:
+        return min(found, writes.shifted(case.twin))
+    return found
+
+
+def _order(case: Case) -> float:
+    """Give what the order does, or would do if the drive placed by order.
+
+    Log blocks cannot: that data lie by address shows there if anything works side by side.
+    """
+    values, shape = case.drawn.values, case.twin.shape
+    if case.truths["allocation"].value == "order":
+        return case.order_effect.least
+    if values["ftl.kind"] == "page":
+        return case.order_effect_by_order.least
+    if row_bytes(values, shape) is None:
+        return 0.0
+    return max(reads.conflict(case.twin), reads.chunk(case.twin))
+
+
+def _phase(case: Case) -> float:
+    found = [writes.shifted(case.twin)] if case.truths["rmw_unit_bytes"].present else []
+    if case.truths["merge_unit_bytes"].present:
+        found.append(writes.merged(case.twin))
+    return max(found)
+
+
+def _amplified(case: Case) -> float:
+    return min(case.amplification - 1, case.overwritten.contrast)
+
+
+def _period(case: Case) -> float:
+    return writes.periodic(case.twin, int(case.truths["gc_period_bytes"].value or 0))
+
+
+def _streams(case: Case) -> float:
+    return writes.streams(case.twin, int(case.truths["open_units"].value or 0))
+
+
+def _alpha(case: Case) -> float:
+    return case.line.alpha_ns / float(case.latencies.mean_ns[0])
+
+
+def _beta(case: Case) -> float:
+    return float(case.latencies.mean_ns[-1] / case.latencies.mean_ns[0]) - 1
+
+
+def _depths(case: Case) -> float:
+    return case.rates.at(DEPTH_MOST) / case.rates.at(1) - 1
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the document.
+
+    Attributes
+    ----------
+    masks
+        Names of the rules that hide the property.
+    reference
+        Name of the reference measurement, and the measurement.
+    """
+
+    masks: tuple[str, ...]
+    reference: str
+    contrast: Callable[[Case], float]
+
+
+RULES: Mapping[str, Rule] = {
+    "rmw_unit_bytes": Rule(("protected",), "shifted", lambda case: writes.shifted(case.twin)),
+    "merge_unit_bytes": Rule(("protected",), "merged", lambda case: writes.merged(case.twin)),
+    "reclaim_unit_bytes": Rule(("region", "few-spans", "in-turn"), "amplification", _amplified),
+    "alignment_phase_bytes": Rule(("protected",), "shifted or merged", _phase),
+    "write_buffer_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
+    "write_buffer_unit_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
+    "read_cache_bytes": Rule((), "reread", lambda case: reads.reread(case.twin)),
+    "read_cache_unit_bytes": Rule((), "reread", lambda case: reads.reread(case.twin)),
+    "read_ahead_bytes": Rule((), "ahead", lambda case: reads.ahead(case.twin)),
+    "map_zone_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
+    "map_cache_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
+    "allocation": Rule(("stirred",), "order", _order),
+    "placement": Rule(("hidden-unit", "straddling"), "chunk", _placed),
+    "placement_pages": Rule(
+        ("straddling", "table-in-rows"), "chunk", lambda case: reads.chunk(case.twin)
+    ),
+    "interleave_degree": Rule(
+        ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)
+    ),
+    "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
+    "over_provisioning_ratio": Rule(
+        ("region", "hidden-logs", "beside"), "overwritten", lambda case: case.overwritten.contrast
+    ),
+    "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
+    "gc_period_bytes": Rule(("protected", "region", "in-turn"), "periodic", _period),
+    "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),
+    "pslc_bytes": Rule(("full-region",), "region", lambda case: writes.region(case.twin)),
+    "open_units": Rule(("protected",), "streams", _streams),
+    "trim_effect": Rule((), "trimmed", lambda case: case.trimmed),
+    "read_latency_alpha_ns": Rule(("noisy", "moving-table", "alpha-bent"), "line", _alpha),
+    "read_latency_beta_ns_per_byte": Rule(("noisy", "moving-table", "beta-bent"), "line", _beta),
+    "queue_depth_knee": Rule(("moving-table", "shallow", "deepened"), "depths", _depths),
+}
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """Whether a property can be told, and why not.
+
+    Attributes
+    ----------
+    masked_by
+        Names of the rules that apply.
+    contrast
+        On the undisturbed twin; None where it was not needed.
+    """
+
+    masked_by: tuple[str, ...]
+    contrast: float | None
+
+    @property
+    def observable(self) -> bool:
+        """Whether a probe is expected to find it."""
+        return not self.masked_by and self.contrast is not None and self.contrast >= CONTRAST_MIN
+
+
+def visibility(case: Case) -> dict[str, Visibility]:
+    """Give, for each property that the drive has, whether it can be told."""
+    found = {}
+    for name, rule in RULES.items():
+        if not case.truths[name].present:
+            continue
+        masked = tuple(mask for mask in rule.masks if MASKS[mask](case))
+        if masked:
+            found[name] = Visibility(masked, 0.0 if EFFECTLESS & set(masked) else None)
+        else:
+            found[name] = Visibility(masked, float(rule.contrast(case)))
+    return found
