@@ -35,7 +35,6 @@ _KEPT: dict[str, tuple[int, ...]] = {
     "stats.knee": (),
     "studies.huang2011.quantile": (),
     "studies.machado2015.random_reads": (2015,),
-    "studies.machado2015.reserve": (0x09CE,),
     "studies.machado2015.wear": (0x3EA5,),
     "studies.recovery.addresses": (),
     "studies.recovery.dice": (),

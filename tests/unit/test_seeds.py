@@ -32,7 +32,6 @@ BEFORE = {
     "studies.huang2011.quantile": (7, 7),
     "studies.kuo2009.25-28": (7, [7, *b"25-28"]),
     "studies.machado2015.random_reads": (7, [7, 2015]),
-    "studies.machado2015.reserve": (7, [7, 0x09CE]),
     "studies.machado2015.wear": (7, [7, 0x3EA5]),
     "studies.recovery.addresses": (0, 0),
     "studies.recovery.dice": ((7, 1, 3), np.random.SeedSequence((7, 1, 3))),

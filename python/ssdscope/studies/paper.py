@@ -142,12 +142,21 @@ class Refutation:
         A setting of the study's bench, or ``seed``, and what it is set to, one after the other.
     figures
         Whose rows are judged again.
+    shown
+        The values in words; empty where they are plain.
     """
 
     varies: str
     setting: str
     values: tuple[Any, ...]
     figures: tuple[str, ...]
+    shown: tuple[str, ...] = ()
+
+    def name_of(self, value: Any) -> str:
+        """Write one of the values."""
+        if self.shown:
+            return self.shown[self.values.index(value)]
+        return f"{value:,}" if isinstance(value, int) and self.setting != "seed" else str(value)
 
 
 @dataclass(frozen=True)
@@ -267,7 +276,10 @@ def load(key: str) -> Paper:
         tuple(Statement(**each) for each in data.get("statement", ())),
         {each["name"]: _row(each) for each in data.get("row", ())},
         tuple(Trial(**_tuples(each, "explains")) for each in data.get("trial", ())),
-        tuple(Refutation(**_tuples(each, "values", "figures")) for each in data.get("refute", ())),
+        tuple(
+            Refutation(**_tuples(each, "values", "figures", "shown"))
+            for each in data.get("refute", ())
+        ),
         Verdicts(**known),
     )
 

@@ -24,7 +24,8 @@ def shown(value: float | str | None, unit: str | None) -> str:
     if value is None:
         return "-"
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return f"{text} {unit}" if unit else text
+    is_number = any(letter.isdigit() for letter in text)
+    return f"{text} {unit}" if unit and is_number else text
 
 
 @dataclass(frozen=True)

@@ -103,15 +103,15 @@ class Run:
                 if claim.verdict == Verdict.DIFFERS and trial.is_about(claim.name)
             ]
             if asked:
-                tried = self._tried(name, trial, progress)
+                tried = self._tried(name, trial, [found[place].name for place in asked], progress)
                 for place in asked:
                     found[place] = explained(found[place], trial, *tried)
         return found
 
     def _tried(
-        self, first: str, trial: Trial, progress: StageProgress
+        self, first: str, trial: Trial, asked: Sequence[str], progress: StageProgress
     ) -> tuple[dict[str, Claim], dict[str, Claim], bool]:
-        """Judge the study as it is and under a trial, until a row is lost.
+        """Judge the study as it is and under a trial, until it is known not to explain.
 
         Figures that do not hang on the trial are left out: they stay as they are.
         """
@@ -124,7 +124,7 @@ class Run:
             told = within(progress, done, len(hanging))
             before |= self._rows(name, {}, told)
             after |= self._rows(name, trial.settings, told)
-            if _lost(before, after):
+            if _lost(before, after) or not any(_agrees(after.get(each)) for each in asked):
                 break
         return before, after, len(hanging) == len(self._study.figures)
 
@@ -202,18 +202,16 @@ def _joined(before: str, more: str) -> str:
 
 def outcome(row: Claim, tried: Refutation, verdicts: Sequence[Mapping[str, Verdict]]) -> str:
     """Say with how many of the values a row's verdict stays, and with which it does not."""
+    # What explains a row is not tried again with each value.
+    as_it_is = Verdict.DIFFERS if row.verdict == Verdict.EXPLAINED else row.verdict
     flips = [
-        f"{value:,}" if isinstance(value, int) and tried.setting != SEED else str(value)
+        tried.name_of(value)
         for value, found in zip(tried.values, verdicts, strict=True)
-        if found.get(row.name) != _unexplained(row)
+        if found.get(row.name) != as_it_is
     ]
     count = len(tried.values)
-    said = f"{row.verdict} with {count + 1 - len(flips)} of {count + 1} {tried.varies}"
+    said = f"{as_it_is} with {count + 1 - len(flips)} of {count + 1} {tried.varies}"
     return f"{said}; not with {', '.join(flips)}" if flips else said
-
-
-def _unexplained(row: Claim) -> Verdict:
-    return Verdict.DIFFERS if row.verdict == Verdict.EXPLAINED else row.verdict
 
 
 def hand_in(

@@ -1,64 +1,145 @@
 """Machado, Boito, Kassick, Navaux: "Simulando o Impacto da Organização Interna de um SSD".
 
 ERAD 2015, paper and slides. A simulated SSD in ten configurations (size, collection policy,
-least share of free blocks), four access patterns, ten request sizes.
+least share of free blocks), four access patterns, ten request sizes. `paper.toml` has what they
+state.
 
 `procedure`
     The configurations and the runs: 300 synchronous requests each.
-`claims`
-    What the paper says of figure 1, asked of such runs.
-`causes`
-    Why some of it does not hold, each cause tried.
+`claims`, `figure`
+    What is read off figure 1, and its picture.
+`requests`, `reserve`
+    What its numbers hang on: how many requests, and the reserve that the paper does not say.
 `random_reads`
     Its first open question: why random reads looked like writes.
+`collecting`
+    When collection starts, and what it costs; the reserves of the three limits.
+`drives`
+    Disks, other SSDs, and the paper's with other designs.
 `wear`
     Its second: where the two collection policies do differ.
-`reserve`
-    What the reserve decides where 50 % of 4 GB are kept free.
 `organisation`
     Pages and blocks as paper and slides print them.
 `firmware`
     Its future work: the ten configurations with other firmwares.
-`on_target`
-    Which claims hold on a drive that is not the paper's.
-`figure`, `charts`
-    The pictures: figure 1 and its differences, and all others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.studies import judging
 from ssdscope.studies.machado2015 import (
-    causes,
-    charts,
     claims,
+    collecting,
+    drives,
     figure,
     firmware,
-    on_target,
     organisation,
     procedure,
     random_reads,
+    requests,
     reserve,
     wear,
 )
-from ssdscope.studies.making import make_figures, within
-from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult
+from ssdscope.studies.making import make_figures
+from ssdscope.studies.paper import Paper, load
+from ssdscope.studies.record import FigureResult, Measured, StudyInfo, StudyResult
+from ssdscope.studies.running import Run, Settings, Study, hand_in
 from ssdscope.targets import Target
 
 KEY = "machado2015"
+PAPER = load(KEY)
 LINES = [each.label for each in procedure.CONFIGURATIONS]
-FIGURES = {
-    "1": "Mean response time of every configuration, by access pattern and request size",
-    "difference": "The same, as each configuration's difference from greedy/5 %/32 GB",
-    "random-reads": "Open question: why random reads looked like writes",
-    "wear": "Open question: where greedy and wear-aware differ",
-    "reserve": "Open question: what the reserve decides where 50 % of 4 GB are kept free",
-    "organisation": "Pages and blocks as paper and slides print them",
-}
 OF_FIRMWARE = ("1", "difference")
 """Figures that are made with another firmware too."""
+
+
+class Bench:
+    """The points of figure 1, which two pictures share, under a setting.
+
+    Parameters
+    ----------
+    run
+        Runs other drives than the paper's.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        settings: Settings,
+        run: Callable[[StageProgress], procedure.Cells] | None = None,
+    ) -> None:
+        self.seed = seed
+        self.setting = procedure.Setting(**settings)
+        self._run = run or partial(procedure.figure_1, seed, self.setting)
+        self._cells: procedure.Cells | None = None
+
+    def cells(self, progress: StageProgress) -> procedure.Cells:
+        """Run them once."""
+        if self._cells is None:
+            self._cells = self._run(progress)
+        return self._cells
+
+
+def _figure_1(bench: Bench, progress: StageProgress) -> Measured:
+    cells = bench.cells(progress)
+    return _four_panels(cells, LINES, claims.readings(cells, independent=bench.setting.independent))
+
+
+def _four_panels(cells: procedure.Cells, lines: list[str], read: dict[str, Any]) -> Measured:
+    picture = partial(figure.four_panels, cells, lines)
+    return Measured(read, picture, procedure.columns(cells), procedure.gaps(cells))
+
+
+def _difference(bench: Bench, progress: StageProgress) -> Measured:
+    cells = bench.cells(progress)
+    return Measured({}, partial(figure.differences, cells, LINES), notes=procedure.gaps(cells))
+
+
+def _of_seed(
+    measure: Callable[..., Measured], *names: str
+) -> Callable[[Bench, StageProgress], Measured]:
+    """Give a figure that hangs on the seed, and on some of the settings."""
+
+    def made(bench: Bench, progress: StageProgress) -> Measured:
+        settings = [getattr(bench.setting, name) for name in names]
+        return measure(bench.seed, *settings, progress)
+
+    return made
+
+
+OWN: dict[str, tuple[Callable[..., Measured], tuple[str, ...]]] = {
+    "requests": (requests.measure, ()),
+    "reserve": (partial(reserve.measure, PAPER), ()),
+    "collection": (collecting.measure, ()),
+    "random-reads": (random_reads.measure, ("reads_as_writes",)),
+    "wear": (wear.measure, ("wear_blocks",)),
+    "organisation": (organisation.measure, ("sectors",)),
+    "drives": (drives.measure, ("disk_buffer",)),
+}
+"""Figures with runs of their own, and the settings that they hang on."""
+OF_FIGURE_1 = (
+    "requests", "reserve_5", "reserve_50", "reserve_90", "region_mib", "reads_as_writes",
+    "independent",
+)  # fmt: skip
+SHARED = Study(
+    PAPER,
+    Bench,
+    {
+        "1": _figure_1,
+        "difference": _difference,
+        **{name: _of_seed(measure, *names) for name, (measure, names) in OWN.items()},
+    },
+    uses={
+        **dict.fromkeys(("1", "difference"), OF_FIGURE_1),
+        **{name: names for name, (_, names) in OWN.items()},
+    },
+)
 
 
 def run(
@@ -67,7 +148,9 @@ def run(
     folder: Path,
     seed: int,
     progress: StageProgress,
+    *,
     drive: str | None = None,
+    robust: bool = False,
 ) -> StudyResult:
     """Run the study, its ten configurations with another firmware, or its procedure on a target."""
     if target is not None:
@@ -78,9 +161,10 @@ def run(
         return StudyResult(KEY, [figure_1], seed, target.uri, interrupted)
     if drive is not None:
         wanted = _require(wanted, OF_FIRMWARE, f"with --drive {firmware.known(drive)}")
-        made = _WithFirmware(firmware.Firmware(drive, folder), seed)
-        return make_figures(KEY, wanted, made.make, seed, progress)
-    return make_figures(KEY, wanted, _Study(folder, seed).make, seed, progress)
+        make = _with_firmware(firmware.Firmware(drive, folder), seed)
+        return make_figures(KEY, wanted, make, seed, progress)
+    make = Run(SHARED, seed, folder, robust=robust).make
+    return make_figures(KEY, wanted, make, seed, progress)
 
 
 def _require(wanted: Sequence[str], made: Sequence[str], where: str) -> list[str]:
@@ -94,149 +178,52 @@ def _require(wanted: Sequence[str], made: Sequence[str], where: str) -> list[str
     return kept
 
 
-class _Study:
-    """One run of the study: where it writes, and the runs that two pictures share."""
+def _with_firmware(
+    drives: firmware.Firmware, seed: int
+) -> Callable[[str, StageProgress], FigureResult]:
+    """Give what makes a figure of the ten configurations with another firmware."""
+    kind = drives.kind
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self._folder = folder
-        self._seed = seed
-        self._cells: procedure.Cells | None = None
+    def runs(progress: StageProgress) -> procedure.Cells:
+        return procedure.run_lines(drives.lines(seed), seed, progress, procedure.PATTERNS)
 
-    def make(self, name: str, progress: StageProgress) -> FigureResult:
-        makers = {
-            "random-reads": _random_reads,
-            "wear": _wear,
-            "reserve": _reserve,
-            "organisation": _organisation,
-        }
-        if name in makers:
-            return makers[name](self._folder, self._seed, progress)
-        if self._cells is None:
-            lines = [each.line() for each in procedure.CONFIGURATIONS]
-            self._cells = procedure.run_lines(lines, self._seed, within(progress, 0, 2))
-        if name == "difference":
-            return _difference(self._cells, self._folder / f"{KEY}-difference.svg")
-        trials = causes.run(self._cells, self._seed, within(progress, 1, 2))
-        rows = causes.explain(claims.compare(self._cells), trials)
-        return _four_panels(self._cells, self._folder / f"{KEY}-figure1.svg", rows)
+    bench = Bench(seed, {}, runs)
+
+    def make(name: str, progress: StageProgress) -> FigureResult:
+        measured = SHARED.figures[name](bench, progress)
+        where = f"{firmware.NAMES[kind]} firmware"
+        paper = replace(PAPER, key=f"{KEY}-{kind}")
+        made = _elsewhere(paper, name, measured, drives.folder, where, firmware.notes(kind))
+        return replace(made, rows=firmware.asked(kind, made.rows))
+
+    return make
 
 
-class _WithFirmware:
-    """The ten configurations with another firmware."""
-
-    def __init__(self, drives: firmware.Firmware, seed: int) -> None:
-        self._drives = drives
-        self._seed = seed
-        self._cells: procedure.Cells | None = None
-
-    def make(self, name: str, progress: StageProgress) -> FigureResult:
-        kind, folder = self._drives.kind, self._drives.folder
-        if self._cells is None:
-            lines = self._drives.lines(self._seed)
-            self._cells = procedure.run_lines(lines, self._seed, progress, procedure.PATTERNS)
-        title = f"{FIGURES[name]}: {firmware.NAMES[kind]} firmware"
-        if name == "difference":
-            return _difference(self._cells, folder / f"{KEY}-{kind}-difference.svg", title)
-        rows = firmware.compare(self._cells, kind)
-        image = folder / f"{KEY}-{kind}-figure1.svg"
-        return _four_panels(self._cells, image, rows, title, firmware.notes(kind))
-
-
-def _four_panels(
-    cells: procedure.Cells,
-    image: Path,
-    rows: list[Claim],
-    title: str = FIGURES["1"],
-    notes: Sequence[str] = (),
+def _elsewhere(
+    paper: Paper, name: str, measured: Measured, folder: Path, where: str, notes: Sequence[str]
 ) -> FigureResult:
-    figure.four_panels(cells, LINES, image)
-    data = procedure.write_table(cells, image.with_suffix(".csv"))
-    return FigureResult("1", title, rows, image, data, [*procedure.gaps(cells), *notes])
-
-
-def _difference(
-    cells: procedure.Cells, image: Path, title: str = FIGURES["difference"]
-) -> FigureResult:
-    figure.differences(cells, LINES, image)
-    return FigureResult("difference", title, [], image, notes=procedure.gaps(cells))
-
-
-def _random_reads(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    evidence = random_reads.investigate(seed, progress)
-    image = folder / f"{KEY}-random-reads.svg"
-    charts.candidates(evidence, image)
-    return FigureResult(
-        "random-reads",
-        FIGURES["random-reads"],
-        random_reads.compare(evidence),
-        image,
-        notes=[random_reads.attribution(evidence)],
-        table=random_reads.table(evidence),
-    )
-
-
-def _wear(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    runs = wear.age(seed, progress)
-    image = folder / f"{KEY}-wear.svg"
-    charts.erase_spread(runs, image)
-    return FigureResult(
-        "wear",
-        FIGURES["wear"],
-        wear.compare(runs),
-        image,
-        wear.write_table(runs, folder / f"{KEY}-wear.csv"),
-    )
-
-
-def _reserve(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    found = reserve.sweep(seed, progress)
-    image = folder / f"{KEY}-reserve.svg"
-    charts.reserves(found, image)
-    return FigureResult(
-        "reserve",
-        FIGURES["reserve"],
-        reserve.compare(found),
-        image,
-        notes=reserve.notes(found),
-        table=reserve.table(found),
-    )
-
-
-def _organisation(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    cells = organisation.run(seed, progress)
-    image = folder / f"{KEY}-organisation.svg"
-    charts.organisations(cells, image)
-    return FigureResult(
-        "organisation",
-        FIGURES["organisation"],
-        organisation.compare(cells),
-        image,
-        procedure.write_table(cells, folder / f"{KEY}-organisation.csv"),
-        organisation.notes(cells),
-    )
+    """Hand in a figure of drives that are not the paper's."""
+    rows = [judging.of_another_drive(each) for each in paper.claims(measured.readings)]
+    suffix = "-target" if paper is PAPER else ""
+    title = f"{paper.figures[name]}: {where}"
+    made = hand_in(paper, name, measured, rows, folder, title=title, suffix=suffix)
+    made.notes.extend(notes)
+    return made
 
 
 def _on_target(
     target: Target, folder: Path, seed: int, progress: StageProgress
 ) -> tuple[FigureResult, bool]:
     cells, interrupted = procedure.run_target(target, seed, progress)
-    image = folder / f"{KEY}-target.svg"
-    figure.four_panels(cells, [target.uri], image)
-    result = FigureResult(
-        "1",
-        f"The procedure of figure 1 on {target.uri}",
-        on_target.compare(cells),
-        image,
-        procedure.write_table(cells, folder / f"{KEY}-target.csv"),
-        procedure.gaps(cells) + procedure.left_out(target),
-    )
-    return result, interrupted
+    measured = _four_panels(cells, [target.uri], claims.of_one_drive(cells))
+    left_out = procedure.left_out(target)
+    return _elsewhere(PAPER, "1", measured, folder, target.uri, left_out), interrupted
 
 
 STUDY = StudyInfo(
     KEY,
     "internal organisation of a simulated SSD (ERAD 2015)",
-    FIGURES,
+    dict(PAPER.figures),
     run,
-    extras=frozenset({"drive"}),
+    extras=frozenset({"drive", "robust"}),
 )

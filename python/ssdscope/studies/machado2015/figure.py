@@ -6,13 +6,11 @@ marker, wear-aware a thin line on it. What no axis can show is marked at its edg
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.plots import LIGHT, save, style
-from ssdscope.studies.machado2015.claims import OVERHEAD_4GB, OVERHEAD_32GB
+from ssdscope.plots import LIGHT, panels
 from ssdscope.studies.machado2015.procedure import CLEARED, PATTERNS, Cell, Cells
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ TITLES = {
     "write": "(c) Sequential write",
     "randwrite": "(d) Random write",
 }
-MARKERS = "o^sDv"
 LEGEND_COLUMNS = 4
 """So that the paper's order gives a column to each size and policy."""
 LINEAR_PERCENT = 10
@@ -61,7 +58,7 @@ def looks(lines: Sequence[str]) -> dict[str, Look]:
     return {
         line: Look(
             LIGHT.series(places[name]),
-            MARKERS[places[name] % len(MARKERS)],
+            panels.MARKERS[places[name] % len(panels.MARKERS)],
             10 - 1.2 * places[name],
             line.startswith("Wear-Aware/"),
         )
@@ -69,42 +66,35 @@ def looks(lines: Sequence[str]) -> dict[str, Look]:
     }
 
 
-def four_panels(cells: Cells, lines: Sequence[str], path: Path) -> None:
+def four_panels(cells: Cells, lines: Sequence[str]) -> "Figure":
     """Draw mean response time against request size, one panel per pattern; SVG and PNG.
 
     Random reads have a second set of lines where they were also run with the read bit cleared.
     """
-    figure, panels = _four()
+    figure, every = _four()
     limits = _limits(cells)
-    for axes, pattern in zip(panels, PATTERNS, strict=True):
-        axes.set_yscale("log")
+    for axes, pattern in zip(every, PATTERNS, strict=True):
+        panels.plain_log(axes, "mean response time (ms)")
         if not _row(cells, lines[0], pattern):
-            remark = "not run: the target\nis open for reading only"
-            axes.text(0.5, 0.5, remark, **_centred(axes))
+            panels.centred(axes, "not run: the target\nis open for reading only")
             axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
             continue
         marks = _panel(axes, cells, lines, pattern, limits)
         if pattern == "randread" and _row(cells, lines[0], CLEARED):
             marks += _panel(axes, cells, lines, CLEARED, limits, dotted=True)
             marks.append("dotted: read bit cleared")
-        _remark(axes, marks)
+        panels.remark(axes, marks)
         axes.set_ylim(*limits)
-        _size_axis(axes, cells)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.set_ylabel("mean response time (ms)")
-    legend_below(figure, panels[0], min(len(lines), LEGEND_COLUMNS))
-    save_both(figure, path)
+        panels.size_axis(axes, [cell.size_bytes for cell in cells.values()])
+    panels.legend_below(figure, every[0], min(len(lines), LEGEND_COLUMNS))
+    return figure
 
 
 def _four() -> "tuple[Figure, list[Axes]]":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.6, 8), layout="constrained", facecolor=LIGHT.surface)
-    panels = list(figure.subplots(2, 2).flat)
-    for axes, pattern in zip(panels, PATTERNS, strict=True):
-        style.dress(axes, LIGHT)
-        axes.set_title(TITLES[pattern], loc="left", fontsize=10, color=LIGHT.ink)
-    return figure, panels
+    figure, every = panels.canvas(2, rows=2, width=4.8, height=4.0)
+    for axes, pattern in zip(every, PATTERNS, strict=True):
+        panels.head(axes, TITLES[pattern])
+    return figure, every
 
 
 def _limits(cells: Cells) -> tuple[float, float]:
@@ -155,63 +145,28 @@ def _panel(
     return list(words)
 
 
-def _remark(axes: "Axes", words: Sequence[str], place: tuple[float, float] = (0.02, 0.97)) -> None:
-    """Explain the marks of a panel, where no line is: at a place, as shares of the axes."""
-    axes.text(
-        *place,
-        "\n".join(dict.fromkeys(words)),
-        ha="left" if place[0] < 0.5 else "right",
-        va="top",
-        transform=axes.transAxes,
-        color=LIGHT.muted,
-        fontsize=7.6,
-    )
-
-
-def legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """Put the legend of one panel under all of them."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=8
-    )
-
-
-def _size_axis(axes: "Axes", cells: Cells) -> None:
-    size_axis(axes, [cell.size_bytes for cell in cells.values()])
-
-
-def size_axis(axes: "Axes", sizes_bytes: Sequence[int]) -> None:
-    """Give axes a logarithmic x of request sizes in KB."""
-    axes.set_xscale("log", base=2)
-    low, high = min(sizes_bytes) // 1024, max(sizes_bytes) // 1024
-    ticks = [2**power for power in range(3, 13) if low <= 2**power <= high]
-    axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    axes.minorticks_off()
-    axes.set_xlabel("request size (KB)")
-
-
-def differences(cells: Cells, lines: Sequence[str], path: Path) -> None:
-    """Draw how much longer each line takes than the first, in percent; SVG and PNG."""
-    figure, panels = _four()
-    for axes, pattern in zip(panels, PATTERNS, strict=True):
+def differences(cells: Cells, lines: Sequence[str]) -> "Figure":
+    """Draw how much longer each line takes than the first, in percent."""
+    figure, every = _four()
+    for axes, pattern in zip(every, PATTERNS, strict=True):
         percents = _differences(axes, cells, lines, pattern)
         words = []
         if pattern == "randread" and _row(cells, lines[0], CLEARED):
             percents += _differences(axes, cells, lines, CLEARED, dotted=True)
             words = ["solid: all lines coincide", "dotted: read bit cleared"]
-        every = np.concatenate(percents)
-        if np.nanmax(np.abs(every)) < 0.01:
-            axes.text(0.5, 0.5, "all lines coincide", **_centred(axes))
-        _percent_axis(axes, float(np.nanmin(every)), float(np.nanmax(every)))
-        if np.isnan(every).any():
+        found = np.concatenate(percents)
+        if np.nanmax(np.abs(found)) < 0.01:
+            panels.centred(axes, "all lines coincide")
+        panels.percent_axis(axes, float(np.nanmin(found)), float(np.nanmax(found)), LINEAR_PERCENT)
+        if np.isnan(found).any():
             words.append("a line that ends: the drive gets stuck")
-        _remark(axes, words, (0.98, 0.58))
-        _size_axis(axes, cells)
+        panels.remark(axes, words, (0.98, 0.58))
+        panels.size_axis(axes, [cell.size_bytes for cell in cells.values()])
         axes.set_ylabel(f"longer than {lines[0]}")
-    for percent in (OVERHEAD_32GB, OVERHEAD_4GB):
-        paper_line(panels[2], percent)
-    legend_below(figure, panels[0], min(len(lines), LEGEND_COLUMNS))
-    save_both(figure, path)
+    for percent in (5.5, 7):
+        panels.paper_line(every[2], percent)
+    panels.legend_below(figure, every[0], min(len(lines), LEGEND_COLUMNS))
+    return figure
 
 
 def _differences(
@@ -228,39 +183,3 @@ def _differences(
         axes.plot(sizes, percent, label=label, **look.line(dotted=dotted))
         percents.append(percent)
     return percents
-
-
-def _percent_axis(axes: "Axes", least: float, most: float) -> None:
-    axes.set_yscale("symlog", linthresh=LINEAR_PERCENT)
-    low, high = min(-1.0, 1.3 * least), max(float(LINEAR_PERCENT), 1.6 * most)
-    axes.set_ylim(low, high)
-    powers = [each * 10**power for power in range(1, 5) for each in (1, 2, 5)]
-    ticks = [0, 2, 4, 6, 8, *powers, *(-each for each in (2, 4, 6, 8, *powers))]
-    axes.set_yticks([tick for tick in ticks if low <= tick <= high])
-    axes.minorticks_off()
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:+g} %" if value else "0")
-
-
-def paper_line(axes: "Axes", percent: float, *, right: bool = False) -> None:
-    """Mark what the paper quotes, in words at one end."""
-    axes.axhline(percent, color=LIGHT.muted, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    axes.annotate(
-        f"paper: {percent:g} %",
-        (0.98 if right else 0.02, percent),
-        xycoords=("axes fraction", "data"),
-        ha="right" if right else "left",
-        va="bottom",
-        color=LIGHT.muted,
-        fontsize=7.6,
-    )
-
-
-def _centred(axes: "Axes") -> dict[str, Any]:
-    """Give the options of a remark in the middle of a panel."""
-    return {"ha": "center", "va": "center", "transform": axes.transAxes, "color": LIGHT.muted}
-
-
-def save_both(figure: "Figure", path: Path) -> None:
-    """Write a picture as SVG and as PNG."""
-    save(figure, path)
-    save(figure, path.with_suffix(".png"))

@@ -10,6 +10,7 @@ and its mark, in the background.
 what is reserved and not kept free are its log blocks, so that the lines of both policies are one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,11 +18,8 @@ from pathlib import Path
 from ssdscope.errors import UsageError, nearest
 from ssdscope.results.files import write_text
 from ssdscope.results.marks import MADE_BY
-from ssdscope.studies import judging
-from ssdscope.studies.machado2015 import claims
 from ssdscope.studies.machado2015.procedure import (
     CONFIGURATIONS,
-    Cells,
     Configuration,
     Line,
 )
@@ -120,12 +118,9 @@ def _log_block(configuration: Configuration, chips: dict[str, Value]) -> dict[st
     }
 
 
-def compare(cells: Cells, kind: str) -> list[Claim]:
-    """Ask figure 1's claims of them; that of the policies only where there are policies."""
-    rows = claims.compare(cells)
-    if kind == "log-block":
-        del rows["policies"]
-    return [judging.of_another_drive(row) for row in rows.values()]
+def asked(kind: str, rows: Sequence[Claim]) -> list[Claim]:
+    """Keep the rows that a firmware can be asked: of policies only where there are some."""
+    return [row for row in rows if kind != "log-block" or row.name != "policies"]
 
 
 def notes(kind: str) -> list[str]:

@@ -1,37 +1,40 @@
 """The organisation as paper and slides print it, beside the one that the simulator reads.
 
 The paper has pages of 8 KB, 64 in a block of 256 KB, which is no product; the slides have pages of
-64 KB in blocks of 256 KB. The simulator's parameter counts sectors: 8 are 4 KB, and 64 of those
-pages are 256 KB. Each reading is run with 5 and 50 % kept free, on both sizes.
+64 KB in blocks of 256 KB. The simulator's file counts sectors and pages in a block: 8 sectors are
+4 KB, and 64 of those pages are 256 KB. Each reading is run with 5 and 50 % kept free, on both
+sizes.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
+from ssdscope.plots import panels
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies import judging
-from ssdscope.studies.machado2015.claims import (
-    LARGEST,
-    MIB,
-    OVERHEAD_4GB,
-    OVERHEAD_32GB,
-)
+from ssdscope.studies.machado2015.claims import LARGEST, MIB, of_percent
 from ssdscope.studies.machado2015.procedure import (
     SIZES_BYTES,
     Cells,
     Configuration,
     Line,
+    columns,
+    gaps,
     run_lines,
 )
-from ssdscope.studies.record import Claim, Verdict
+from ssdscope.studies.record import Measured, Reading, Table
 
-BLOCKS = 8 * 8 * 2048
-"""Chips, planes of each, blocks of each."""
-RAW_GB = 32
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLANES = 8 * 8
+"""Chips, and planes of each."""
+BLOCKS = {32: 2048, 4: 256}
+"""Of each plane, by size in GB."""
 PATTERNS = ("read", "write")
-POINTS = ((32, LARGEST, OVERHEAD_32GB), (4, MIB, OVERHEAD_4GB))
+POINTS = {32: LARGEST, 4: MIB}
 """Where the paper's overheads come out with the simulator's own organisation."""
-WHY = "the parameter counts sectors of 512 bytes, so that the paper's 8 are pages of 4 KB"
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,9 @@ class Organisation:
         """Page and block."""
         return f"{self.page_kb} KB pages, {self.pages_per_block} in a block"
 
-    @property
-    def raw_gb(self) -> float:
-        """What the larger drive holds."""
-        return BLOCKS * self.pages_per_block * self.page_kb / MIB
+    def raw_gb(self, size_gb: int) -> float:
+        """Give what a drive holds that is said to hold so much."""
+        return PLANES * BLOCKS[size_gb] * self.pages_per_block * self.page_kb / MIB
 
     def lines(self) -> list[Line]:
         """Give the drives of both sizes, with 5 and with 50 % kept free."""
@@ -80,10 +82,19 @@ ORGANISATIONS = (
 )
 
 
-def run(seed: int, progress: StageProgress) -> Cells:
-    """Run all of them, in order."""
+def measure(seed: int, sectors: bool, progress: StageProgress) -> Measured:
+    """Run all of them, in order.
+
+    Parameters
+    ----------
+    sectors
+        Read whatever is printed as the simulator does.
+    """
     lines = [line for each in ORGANISATIONS for line in each.lines()]
-    return run_lines(lines, seed, progress, PATTERNS)
+    cells = run_lines(lines, seed, progress, PATTERNS)
+    picture = partial(_drawn, cells)
+    read = readings(cells, sectors=sectors)
+    return Measured(read, picture, columns(cells), gaps(cells), table(cells))
 
 
 def overhead(cells: Cells, organisation: Organisation, size_gb: int, size: int) -> float:
@@ -94,41 +105,79 @@ def overhead(cells: Cells, organisation: Organisation, size_gb: int, size: int) 
     return 100 * (half / few - 1)
 
 
-def compare(cells: Cells) -> list[Claim]:
-    """Ask of each organisation all that the paper says; the first one explains the others."""
-    rows = [_row(cells, each) for each in ORGANISATIONS]
-    if rows[0].verdict != Verdict.AGREES:
-        return rows
-    tried = f"{ORGANISATIONS[0].label}: {rows[0].ours}"
-    return [judging.explained(row, WHY, tried) for row in rows]
+def readings(cells: Cells, *, sectors: bool = False) -> dict[str, Reading]:
+    """Read off, of each organisation, all that the paper says of it."""
+    found: dict[str, Reading] = {}
+    for each in ORGANISATIONS:
+        read = _readings(cells, ORGANISATIONS[0] if sectors else each)
+        found |= {f"{name}: {each.source}": reading for name, reading in read.items()}
+    return found
 
 
-def _row(cells: Cells, organisation: Organisation) -> Claim:
+def _readings(cells: Cells, organisation: Organisation) -> dict[str, Reading]:
     served = [
         size for size in SIZES_BYTES if not cells[organisation.name(32, 5), "write", size].failure
     ]
-    costs = [overhead(cells, organisation, size_gb, size) for size_gb, size, _ in POINTS]
-    return judging.claim(
-        f"{organisation.source} ({organisation.label})",
-        f"{RAW_GB} GB; 10 sizes from 8 KB; +{OVERHEAD_32GB} % and +{OVERHEAD_4GB:g} %",
-        f"{organisation.raw_gb:g} GB; {len(served)} sizes from {served[0] // 1024} KB; "
-        f"{costs[0]:+.2f} % (32 GB, 4 MB) and {costs[1]:+.2f} % (4 GB, 1 MB)",
-        "",
-        holds=organisation.raw_gb == RAW_GB
-        and len(served) == len(SIZES_BYTES)
-        and all(
-            judging.quoted(paper, ours) for (*_, paper), ours in zip(POINTS, costs, strict=True)
-        ),
-    )
+    least = min(served) // 1024 if served else 0
+    return {
+        **{f"raw {gb} GB": Reading(organisation.raw_gb(gb)) for gb in BLOCKS},
+        "smallest request": Reading(least),
+        **{
+            f"cost on {gb} GB": of_percent(overhead(cells, organisation, gb, size))
+            for gb, size in POINTS.items()
+        },
+    }
 
 
-def notes(cells: Cells) -> list[str]:
-    """Say which sizes an organisation does not serve."""
-    found = []
+def table(cells: Cells) -> Table:
+    """List what 50 % kept free cost writes in order: each organisation at all sizes."""
+    heads = [f"{size // 1024} KB" for size in SIZES_BYTES]
+    rows = []
     for each in ORGANISATIONS:
-        row = [cells[each.name(32, 5), "write", size] for size in SIZES_BYTES]
-        gaps = [cell for cell in row if cell.failure]
-        if gaps:
-            sizes = ", ".join(f"{cell.size_bytes // 1024} KB" for cell in gaps)
-            found.append(f"{each.label}, at {sizes}: {gaps[0].failure}")
-    return found
+        for size_gb in BLOCKS:
+            costs = [overhead(cells, each, size_gb, size) for size in SIZES_BYTES]
+            texts = ["-" if math.isnan(cost) else f"{cost:+.2f} %" for cost in costs]
+            rows.append((f"{each.label}, {size_gb} GB", *texts))
+    return Table(("writes in order, 50 % kept free over 5 %", *heads), tuple(rows))
+
+
+def _drawn(cells: Cells) -> "Figure":
+    """Draw each organisation: mean response time, and what 50 % kept free cost."""
+    figure, axes = panels.canvas(3, width=4.0, height=4.2)
+    panels.lines(
+        axes[0], [line for index, _ in enumerate(ORGANISATIONS) for line in _times(cells, index)]
+    )
+    panels.head(axes[0], "32 GB, 5 % kept free: writes, and reads (dotted)")
+    panels.plain_log(axes[0], "mean response time (ms)")
+    for each, size_gb, paper in zip(axes[1:], POINTS, (5.5, 7), strict=True):
+        costs = [
+            _line(None, [overhead(cells, o, size_gb, size) for size in SIZES_BYTES], index)
+            for index, o in enumerate(ORGANISATIONS)
+        ]
+        panels.lines(each, costs)
+        panels.head(each, f"{size_gb} GB: writes in order, 50 % kept free over 5 %")
+        panels.signed(each)
+        each.set_ylim(-0.8, 20)
+        panels.paper_line(each, paper)
+    for each in axes:
+        panels.size_axis(each, SIZES_BYTES)
+        each.tick_params(axis="x", labelsize=7)
+    panels.legend_below(figure, axes[0], 4)
+    return figure
+
+
+def _times(cells: Cells, index: int) -> list[panels.Line]:
+    organisation = ORGANISATIONS[index]
+    line = organisation.name(32, 5)
+    writes, reads = (
+        [cells[line, pattern, size].mean_ns / 1e6 for size in SIZES_BYTES]
+        for pattern in ("write", "read")
+    )
+    return [
+        _line(organisation.label, writes, index),
+        replace(_line(None, reads, index), dash=panels.DOTTED),
+    ]
+
+
+def _line(label: str | None, values: list[float], index: int) -> panels.Line:
+    return panels.Line(label, [size / 1024 for size in SIZES_BYTES], values, index, 8 - 1.2 * index)

@@ -1,13 +1,12 @@
 """The paper's configurations and runs: 300 synchronous requests of one size, one pattern."""
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
+from ssdscope.studies.running import columns_of
 from ssdscope.targets import Device, RunResult, Target, open_target
 from ssdscope.workloads import Workload
 
@@ -22,8 +21,48 @@ READS_DRAW = 1 << 20
 """Added to the seed, since random reads and random writes had a trace each."""
 
 RESERVE_PERCENT = {5: 15, 50: 51, 90: 91}
-"""The paper does not say what share is reserved. The simulator's default of 15 % cannot keep 50
-or 90 % of the blocks free, so there it is the smallest reserve that can."""
+"""The paper does not say what share is reserved. 15 % is the simulator's default, with which 50 or
+90 % of the blocks cannot be kept free; there it is the smallest whole reserve that can. For 5 %
+that would be 6 %, with which 32 GB collect too (figure ``collection``)."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a trial or a refutation changes of the whole study.
+
+    Attributes
+    ----------
+    requests
+        Of each point of figure 1.
+    reserve_5, reserve_50, reserve_90
+        The share reserved, in percent, where so much is kept free.
+    region_mib
+        Where random requests of figure 1 fall.
+    reads_as_writes
+        Whether the list of random reads has its read bit cleared, so that it is run as writes.
+    independent
+        Whether the requests of a run are taken as independent, as papers mostly do.
+    sectors
+        Whether the printed organisation is taken as the simulator's file counts.
+    disk_buffer
+        Whether the disks' buffers are on.
+    wear_blocks
+        Blocks per plane of the drive that is worn out.
+    """
+
+    requests: int = REQUESTS
+    reserve_5: float = RESERVE_PERCENT[5]
+    reserve_50: float = RESERVE_PERCENT[50]
+    reserve_90: float = RESERVE_PERCENT[90]
+    region_mib: int = REGION_BYTES >> 20
+    reads_as_writes: bool = False
+    independent: bool = False
+    sectors: bool = False
+    disk_buffer: bool = True
+    wear_blocks: int = 128
+
+
+AS_IT_IS = Setting()
 
 
 @dataclass(frozen=True)
@@ -47,7 +86,7 @@ class Configuration:
     policy: str
     min_free_percent: int
     size_gb: int
-    reserve_percent: int | None = None
+    reserve_percent: float | None = None
 
     @property
     def label(self) -> str:
@@ -105,12 +144,41 @@ Cells = Mapping[tuple[str, str, int], Cell]
 """Points by line, pattern and size."""
 
 
+def configurations(setting: Setting = AS_IT_IS) -> list[Configuration]:
+    """Give the ten, with the reserves that are set."""
+    reserves = {5: setting.reserve_5, 50: setting.reserve_50, 90: setting.reserve_90}
+    return [
+        replace(each, reserve_percent=reserves[each.min_free_percent]) for each in CONFIGURATIONS
+    ]
+
+
+def figure_1(
+    seed: int, setting: Setting, progress: StageProgress, min_free_percent: int | None = None
+) -> Cells:
+    """Run all patterns and sizes of the ten configurations, or of those of one limit."""
+    lines = [
+        each.line()
+        for each in configurations(setting)
+        if min_free_percent in (None, each.min_free_percent)
+    ]
+    cells = run_lines(lines, seed, progress, setting=setting)
+    if not setting.reads_as_writes:
+        return cells
+    as_reads = {
+        (line, "randread", size): replace(cell, pattern="randread")
+        for (line, pattern, size), cell in cells.items()
+        if pattern == CLEARED
+    }
+    return {**cells, **as_reads}
+
+
 def run_lines(
     lines: Sequence[Line],
     seed: int,
     progress: StageProgress,
     patterns: Sequence[str] = (*PATTERNS, CLEARED),
     sizes: Sequence[int] = SIZES_BYTES,
+    setting: Setting = AS_IT_IS,
 ) -> dict[tuple[str, str, int], Cell]:
     """Run patterns and sizes of every line, on all cores.
 
@@ -121,12 +189,14 @@ def run_lines(
     # A run is one call into Rust that lets go of Python, so threads are enough.
     workers = Parallel(n_jobs=-1, prefer="threads", return_as="generator_unordered")
     tasks = [(each, pattern) for each in lines for pattern in patterns]
-    outcomes = workers(delayed(_column)(each, pattern, sizes, seed) for each, pattern in tasks)
+    outcomes = workers(
+        delayed(_column)(each, pattern, sizes, seed, setting) for each, pattern in tasks
+    )
     cells: dict[tuple[str, str, int], Cell] = {}
     try:
         for done, column in enumerate(outcomes, start=1):
             cells |= {(cell.line, cell.pattern, cell.size_bytes): cell for cell in column}
-            progress(f"300 requests: {column[0].line}", done / len(tasks))
+            progress(f"{setting.requests} requests: {column[0].line}", done / len(tasks))
     finally:
         outcomes.close()
     # In the order of the tasks, whichever ended first.
@@ -134,11 +204,13 @@ def run_lines(
     return {key: cells[key] for key in order}
 
 
-def _column(line: Line, pattern: str, sizes: Sequence[int], seed: int) -> list[Cell]:
+def _column(
+    line: Line, pattern: str, sizes: Sequence[int], seed: int, setting: Setting
+) -> list[Cell]:
     device = line.open(seed).device
     unit = device.info.logical_block_bytes
     return [
-        measure(device.fork(), line.label, pattern, size, seed)
+        measure(device.fork(), line.label, pattern, size, seed, setting)
         if size % unit == 0
         else Cell(line.label, pattern, size, failure=f"no whole number of pages of {unit} bytes")
         for size in sizes
@@ -197,16 +269,16 @@ def left_out(target: Target) -> list[str]:
     return notes
 
 
-def requests(
-    device: Device, pattern: str, size_bytes: int, seed: int, region_bytes: int = REGION_BYTES
+def workload(
+    device: Device, pattern: str, size_bytes: int, seed: int, setting: Setting = AS_IT_IS
 ) -> Workload:
-    """Give the 300 requests of one point."""
-    region = min(region_bytes, device.info.capacity_bytes) // size_bytes * size_bytes
+    """Give the requests of one point."""
+    region = min(setting.region_mib << 20, device.info.capacity_bytes) // size_bytes * size_bytes
     return Workload(
         rw="randwrite" if pattern == CLEARED else pattern,
         block_bytes=size_bytes,
         size_bytes=region,
-        requests=REQUESTS,
+        requests=setting.requests,
         seed=seed + READS_DRAW * (pattern in {"randread", CLEARED}),
     )
 
@@ -217,11 +289,11 @@ def measure(
     pattern: str,
     size_bytes: int,
     seed: int,
-    region_bytes: int = REGION_BYTES,
+    setting: Setting = AS_IT_IS,
 ) -> Cell:
     """Run one point. A drive that gets stuck is a gap with a reason, as it was in 2015."""
     try:
-        result = device.run(requests(device, pattern, size_bytes, seed, region_bytes))
+        result = device.run(workload(device, pattern, size_bytes, seed, setting))
     except DeviceError as error:
         return Cell(line, pattern, size_bytes, failure=error.message)
     return _cell(line, pattern, size_bytes, result.whole())
@@ -263,12 +335,6 @@ def gaps(cells: Cells) -> list[str]:
     ]
 
 
-def write_table(cells: Cells, path: Path) -> Path:
-    """Write every point as CSV."""
-    names = list(Cell.__dataclass_fields__)
-    with creating(path) as file:
-        table = csv.writer(file)
-        table.writerow(names)
-        for cell in cells.values():
-            table.writerow(getattr(cell, name) for name in names)
-    return path
+def columns(cells: Cells) -> dict[str, list[Any]]:
+    """Give every point's numbers as columns."""
+    return columns_of(list(cells.values()), [each.name for each in fields(Cell)])

@@ -2,196 +2,210 @@
 
 The paper found random reads as slow as writes and sensitive to the settings of collection, and
 left the reason open. Here the same random list is run as reads, as reads on an aged drive, as
-reads between writes, and with its read bit cleared, at all ten sizes. Attribution says where the
-time of a read goes.
+reads between writes, and with its read bit cleared, on every drive and at all ten sizes.
+Attribution says where the time of a read goes.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ssdscope.errors import DeviceError
+from ssdscope.plots import panels
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results import Log
 from ssdscope.seeds import stream
 from ssdscope.studies import judging
 from ssdscope.studies.machado2015.procedure import (
+    CONFIGURATIONS,
     REGION_BYTES,
     REQUESTS,
     SIZES_BYTES,
-    Configuration,
 )
-from ssdscope.studies.record import Claim, Table
+from ssdscope.studies.record import Columns, Measured, Reading, Table
 from ssdscope.targets import Device
 from ssdscope.targets.records import OP_READ, OP_WRITE
 
-LOW = Configuration("greedy", 5, 32)
-HIGH = Configuration("greedy", 50, 32)
-AFFECTED_WITHIN = 0.005
-"""A mean that the settings change by less is not affected."""
-WHY = (
-    "a read costs the same at any address and starts no collection; the paper's list was most "
-    "likely run as writes, which cannot be proved without its traces"
-)
-"""Given where only the list that is run as writes shows what the paper saw."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = tuple(each for each in CONFIGURATIONS if each.policy == "greedy")
+"""The policies are equal on every read and write of figure 1. Those of 32 GB come first."""
+LARGE = sum(each.size_gb == 32 for each in LINES)
+SMALL_EFFECT_PERCENT = (0.1, 10)
+"""What the settings change by where they have a small effect: seen, and not much."""
+READS_IN_ORDER, WRITES_IN_ORDER = "reads in order", "writes in order"
+READS, AS_WRITES = "random reads", "random reads, read bit cleared"
 ADDRESS_CAUSES = ("gc", "merge", "rmw", "map")
 """Parts of a latency that depend on the address, or on what was written before."""
 
+HEADS = (
+    "run in place of the paper's random reads",
+    "times reads in order",
+    "times writes in order",
+    "lines of 32 GB apart",
+    "all lines apart",
+    "all symptoms, 32 GB",
+    "all symptoms",
+)
 
-@dataclass(frozen=True)
-class Candidate:
-    """What was run in place of the paper's random reads.
+Means = Mapping[str, npt.NDArray[np.float64]]
+"""Mean response times in ns of what was run, by size and line; NaN where the drive got stuck."""
 
-    Attributes
-    ----------
-    means_ns
-        By request size: with 5 % and with 50 % kept free.
+
+def investigate(
+    seed: int, progress: StageProgress, sizes: Sequence[int] = SIZES_BYTES
+) -> tuple[Means, dict[str, float]]:
+    """Run the candidates on all configurations.
+
+    Returns
+    -------
+    means, parts
+        The times, and the shares of the causes in that of a random read of the largest size.
     """
-
-    name: str
-    means_ns: dict[int, tuple[float, float]]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What was found.
-
-    Attributes
-    ----------
-    reads, writes
-        Those in order, which the candidates are compared with.
-    parts
-        Shares of the time of random reads, by cause.
-    """
-
-    reads: Candidate
-    writes: Candidate
-    candidates: list[Candidate]
-    parts: dict[str, float]
-
-
-def investigate(seed: int, progress: StageProgress, sizes: Sequence[int] = SIZES_BYTES) -> Evidence:
-    """Run the candidates on the best and on a collecting 32 GB configuration."""
-    drives = [configuration.open(seed).device for configuration in (LOW, HIGH)]
-    means: dict[str, dict[int, tuple[float, float]]] = {}
-    parts: dict[str, float] = {}
+    drives = [configuration.open(seed).device for configuration in LINES]
+    rows = []
     for done, size in enumerate(sizes, start=1):
         rng = stream(seed, "studies.machado2015.random_reads")
         offsets = rng.integers(0, REGION_BYTES // size, size=REQUESTS) * size
-        low, high = (_run(drive, offsets, size) for drive in drives)
-        for name in low:
-            pair = (_mean(low[name]), _mean(high[name]))
-            means.setdefault(name, {})[size] = pair
-        parts = _shares(high["random reads"])
+        rows.append([_run(drive, offsets, size) for drive in drives])
         progress(f"random reads: {size // 1024} KB", done / len(sizes))
-    reads, writes, *candidates = (Candidate(name, each) for name, each in means.items())
-    return Evidence(reads, writes, candidates, parts)
+    means = {
+        name: np.array([[_mean(logs[name]) for logs in row] for row in rows]) for name in rows[0][0]
+    }
+    return means, _shares(rows[-1][-1][READS])
 
 
-def _run(device: Device, offsets: npt.NDArray[np.int64], size: int) -> dict[str, Log]:
+def measure(seed: int, as_writes: bool, progress: StageProgress) -> Measured:
+    """Run the candidates, and say which shows the paper's symptoms.
+
+    Parameters
+    ----------
+    as_writes
+        Ask them of the list with its read bit cleared.
+    """
+    means, parts = investigate(seed, progress)
+    columns: Columns = {
+        "run": [name for name in means for _ in SIZES_BYTES],
+        "size_bytes": [*SIZES_BYTES] * len(means),
+        **{
+            f"mean_ns_{line.min_free_percent}_percent_{line.size_gb}gb": [
+                mean for each in means.values() for mean in each[:, place]
+            ]
+            for place, line in enumerate(LINES)
+        },
+    }
+    read = readings(means, AS_WRITES if as_writes else READS)
+    return Measured(read, partial(_drawn, means), columns, [attribution(parts)], table(means))
+
+
+def _run(device: Device, offsets: npt.NDArray[np.int64], size: int) -> dict[str, Log | None]:
     """Run each candidate from the same fresh state; those in order come first."""
-    reads = np.full(REQUESTS, OP_READ)
-    writes = np.full(REQUESTS, OP_WRITE)
-    lengths = np.full(REQUESTS, size)
-    in_order = np.arange(REQUESTS) * size
-    aged = device.fork()
-    aged.run_list(writes, offsets, lengths)
-    mixed = device.fork().run_list(
-        np.tile([OP_READ, OP_WRITE], REQUESTS), np.repeat(offsets, 2), np.repeat(lengths, 2)
-    )
+    in_order, aged = np.arange(REQUESTS) * size, device.fork()
+    filled = _log(aged, OP_WRITE, offsets, size)
+    both = np.tile([OP_READ, OP_WRITE], REQUESTS)
+    mixed = _log(device.fork(), both, np.repeat(offsets, 2), size)
     return {
-        "reads in order": device.fork().run_list(reads, in_order, lengths),
-        "writes in order": device.fork().run_list(writes, in_order, lengths),
-        "random reads": device.fork().run_list(reads, offsets, lengths),
-        "random reads after random writes": aged.run_list(reads, offsets, lengths),
-        "random reads between random writes": mixed.select(mixed.op == OP_READ),
-        "random reads, read bit cleared": device.fork().run_list(writes, offsets, lengths),
+        READS_IN_ORDER: _log(device.fork(), OP_READ, in_order, size),
+        WRITES_IN_ORDER: _log(device.fork(), OP_WRITE, in_order, size),
+        READS: _log(device.fork(), OP_READ, offsets, size),
+        "random reads after random writes": filled and _log(aged, OP_READ, offsets, size),
+        "random reads between random writes": mixed and mixed.select(mixed.op == OP_READ),
+        AS_WRITES: filled,
     }
 
 
-def _mean(log: Log) -> float:
-    return float(log.latency_ns.mean())
+def _log(
+    device: Device, op: int | npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], size: int
+) -> Log | None:
+    """Run a list; None where the drive gets stuck."""
+    ops = np.broadcast_to(op, offsets.size)
+    try:
+        return device.run_list(ops, offsets, np.full(offsets.size, size))
+    except DeviceError:
+        return None
 
 
-def _shares(reads: Log) -> dict[str, float]:
+def _mean(log: Log | None) -> float:
+    return float("nan") if log is None else float(log.latency_ns.mean())
+
+
+def _shares(reads: Log | None) -> dict[str, float]:
     """Give the share of each cause in the time of all reads."""
+    if reads is None or reads.attribution_ns is None:
+        return {}
     whole = float(reads.latency_ns.sum())
-    parts = reads.attribution_ns or {}
-    return {cause: float(column.sum()) / whole for cause, column in parts.items()}
+    return {cause: float(column.sum()) / whole for cause, column in reads.attribution_ns.items()}
 
 
-def compare(evidence: Evidence) -> list[Claim]:
-    """Ask whether random reads show all that the paper saw of them, and if not, what does."""
-    reads, *others = evidence.candidates
-    row = judging.claim(
-        "random reads take much longer than those in order and about as long as writes, and the "
-        "settings have a small effect on them",
-        "all three",
-        _told(evidence, reads),
-        "",
-        holds=all(_symptoms(evidence, reads)),
+def readings(means: Means, shown: str = READS) -> dict[str, Reading]:
+    """Say which of what was run shows all that the paper saw of its random reads."""
+    effect = _effect(means[READS])
+    found = {"random reads, settings": Reading(f"largest difference {effect:.2g} %", effect)}
+    for where, of in {"the 32 GB drives": _large(means), "all drives": means}.items():
+        reads, writes = (_range(each) for each in _over(of, shown))
+        said = f"{reads} times reads in order, {writes} times writes in order, lines up to "
+        said += f"{_effect(of[shown]):.1f} % apart"
+        showing = [name for name in _candidates(of) if _symptoms(of, name)]
+        found[f"symptoms: {where}"] = Reading(said, _symptoms(of, shown))
+        found[f"cause: {where}"] = Reading(", ".join(showing) or "none", float(len(showing)))
+    return found
+
+
+def _large(means: Means) -> Means:
+    return {name: each[:, :LARGE] for name, each in means.items()}
+
+
+def _candidates(means: Means) -> list[str]:
+    return [name for name in means if name not in {READS_IN_ORDER, WRITES_IN_ORDER}]
+
+
+def _over(means: Means, name: str) -> list[npt.NDArray[np.float64]]:
+    """Compare with reads and with writes in order, wherever both were served."""
+    ratios = [means[name] / means[other] for other in (READS_IN_ORDER, WRITES_IN_ORDER)]
+    return [each[~np.isnan(each)] for each in ratios]
+
+
+def _effect(means: npt.NDArray[np.float64]) -> float:
+    """Give how much longer the slowest line takes than the fastest, in percent, at most."""
+    served = means[~np.isnan(means).all(axis=1)]
+    return float(100 * np.max(np.nanmax(served, axis=1) / np.nanmin(served, axis=1) - 1))
+
+
+def _symptoms(means: Means, name: str) -> bool:
+    """Say whether a candidate shows all symptoms: slower than reads, like writes, affected."""
+    reads, writes = _over(means, name)
+    low, high = SMALL_EFFECT_PERCENT
+    return bool(
+        reads.size
+        and min(reads) > judging.SIMILAR_WITHIN
+        and all(judging.similar(ratio, 1) for ratio in writes)
+        and low <= _effect(means[name]) <= high
     )
-    for each in others:
-        if all(_symptoms(evidence, each)):
-            return [judging.explained(row, WHY, f"{each.name}: {_told(evidence, each)}")]
-    return [row]
 
 
-def _over(one: Candidate, other: Candidate) -> list[float]:
-    """Compare two at every size, with 5 % kept free."""
-    return [pair[0] / other.means_ns[size][0] for size, pair in one.means_ns.items()]
-
-
-def _effect(candidate: Candidate) -> float:
-    """Give what 50 % kept free change most, as a ratio."""
-    return max((high / low for low, high in candidate.means_ns.values()), key=lambda x: abs(x - 1))
-
-
-def _symptoms(evidence: Evidence, candidate: Candidate) -> tuple[bool, bool, bool]:
-    """Say which symptoms a candidate shows: slower than reads, like writes, affected."""
-    effect = _effect(candidate)
-    return (
-        min(_over(candidate, evidence.reads)) > judging.SIMILAR_WITHIN,
-        all(judging.similar(ratio, 1) for ratio in _over(candidate, evidence.writes)),
-        abs(effect - 1) > AFFECTED_WITHIN and judging.similar(effect, 1),
-    )
-
-
-def _told(evidence: Evidence, candidate: Candidate) -> str:
-    reads, writes = _over(candidate, evidence.reads), _over(candidate, evidence.writes)
-    return (
-        f"{_range(reads)} times reads in order, {_range(writes)} times writes in order, "
-        f"{100 * (_effect(candidate) - 1):+.1f} % with 50 % kept free, "
-        f"over {len(candidate.means_ns)} sizes"
-    )
-
-
-def _range(ratios: Sequence[float]) -> str:
+def _range(ratios: npt.NDArray[np.float64]) -> str:
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return low if low == high else f"{low} to {high}"
 
 
-def table(evidence: Evidence) -> Table:
+def table(means: Means) -> Table:
     """List the candidates with the symptoms they show."""
-    columns = ("run in place of the paper's random reads", "times reads in order")
-    more = ("times writes in order", "most by 50 % kept free", "all symptoms")
-    rows = [
-        (
-            each.name,
-            _range(_over(each, evidence.reads)),
-            _range(_over(each, evidence.writes)),
-            f"{100 * (_effect(each) - 1):+.2f} %",
-            "yes" if all(_symptoms(evidence, each)) else "no",
-        )
-        for each in evidence.candidates
-    ]
-    return Table((*columns, *more), tuple(rows))
+    rows = []
+    for name in _candidates(means):
+        both = (_large(means), means)
+        effects = [f"{_effect(of[name]):.1f} %" for of in both]
+        shown = ["yes" if _symptoms(of, name) else "no" for of in both]
+        rows.append((name, *map(_range, _over(means, name)), *effects, *shown))
+    return Table(HEADS, tuple(rows))
 
 
-def attribution(evidence: Evidence) -> str:
+def attribution(shares: Mapping[str, float]) -> str:
     """Say where the time of the largest random reads goes, with 50 % kept free."""
-    parts = {cause: share for cause, share in evidence.parts.items() if share}
+    parts = {cause: share for cause, share in shares.items() if share}
     told = ", ".join(f"{cause} {100 * share:.1f} %" for cause, share in parts.items())
     depends = [cause for cause in ADDRESS_CAUSES if cause in parts]
     verdict = (
@@ -200,3 +214,27 @@ def attribution(evidence: Evidence) -> str:
         else "no part depends on address or collection, and reads start no collection"
     )
     return f"time of a random read by cause: {told}; {verdict}"
+
+
+def _drawn(means: Means) -> "Figure":
+    """Draw what was run in place of the paper's random reads, over reads in order, by size."""
+    figure, axes = panels.canvas(3, width=4.0, height=4.0)
+    sizes = [size / 1024 for size in SIZES_BYTES]
+    for each, at in zip(axes, (0, 1, len(LINES) - 1), strict=True):
+        panels.head(each, f"{LINES[at].size_gb} GB, {LINES[at].min_free_percent} % kept free")
+        base = means[READS_IN_ORDER][:, at]
+        names = (*_candidates(means), WRITES_IN_ORDER)
+        panels.lines(
+            each,
+            [
+                panels.Line(name, sizes, list(means[name][:, at] / base), index, 10 - 1.6 * index)
+                for index, name in enumerate(names)
+            ],
+        )
+        panels.size_axis(each, SIZES_BYTES)
+        each.tick_params(axis="x", labelsize=7)
+        each.set_ylim(bottom=0)
+        each.set_ylabel("times reads in order")
+    panels.remark(axes[2], ["a line that ends:", "the drive gets stuck"], (0.98, 0.97))
+    panels.legend_below(figure, axes[0], 3)
+    return figure

@@ -1,246 +1,128 @@
-"""What the reserve of 4 GB decides where 50 % are kept free: the paper does not say it.
+"""What the reserve decides: the paper does not say it.
 
 The reserve is what is not exported, in percent of the blocks, and 51 % is the least that allows
 50 % to be kept free. Cleaning starts when the reserve is used up to that mark: the larger the
-reserve, the later. Here it is 51 to 60 %, at two request sizes, each beside 5 % kept free with the
-same reserve. Random writes fall anywhere, as in the other figures, or once on each of 300 places in
-random order; and with the smallest reserve also into smaller ranges.
+reserve, the later. Here it is 51 to 60 % on every drive that keeps 50 % free, and all that is said
+of figure 1 is asked each time. What else stands in the way is granted: random reads are run as
+writes, and requests taken as independent.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.errors import DeviceError
+from ssdscope.plots import panels, style
+from ssdscope.plots.style import LIGHT
 from ssdscope.probes.budget import StageProgress
-from ssdscope.seeds import stream
-from ssdscope.studies import judging
-from ssdscope.studies.machado2015.claims import LARGEST, MIB, OVERHEAD_4GB
-from ssdscope.studies.machado2015.procedure import (
-    REGION_BYTES,
-    REQUESTS,
-    RESERVE_PERCENT,
-    Cell,
-    Cells,
-    Configuration,
-    measure,
-    run_lines,
-)
+from ssdscope.studies.machado2015 import claims
+from ssdscope.studies.machado2015.procedure import Setting, figure_1
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, Table
-from ssdscope.targets import Device
-from ssdscope.targets.records import OP_WRITE
+from ssdscope.studies.paper import Paper
+from ssdscope.studies.record import Claim, Columns, Measured, Reading, Table, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESERVES_PERCENT = tuple(range(51, 61))
-SIZES_BYTES = (MIB, LARGEST)
-RANGES_BYTES = (32 * MIB, 128 * MIB, 512 * MIB, REGION_BYTES)
-"""Where random writes fall; the last is that of the other figures."""
-ORDERS_MIN, ORDERS_MAX = 2, 20
-KNOWN_WITHIN = 0.0005
-"""Standard error at which a mean over random orders is known, as a share of it."""
+LINES = {32: (claims.KEPT_32GB, claims.IDEAL), 4: (claims.KEPT_4GB, claims.SMALL)}
+SHOWN = {
+    "32 GB: writes in order of 4 MB": "32 GB, 4 MB in order",
+    "4 GB: writes in order of 1 MB": "4 GB, 1 MB in order",
+    "4 GB: writes in order of 4 MB": "4 GB, 4 MB in order",
+    "random writes": "random over in order",
+    "settings: random writes": "settings, random writes",
+    "confidence": "points within 5 %",
+}
+"""Rows of figure 1 that hang on the reserve, and the heads of their columns."""
+
+Costs = Mapping[tuple[int, str, int], list[float]]
+"""What 50 % kept free cost over 5 %, in percent of each reserve: by size in GB, pattern, bytes."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """One reserve at one size; NaN where the drive gets stuck.
-
-    Attributes
-    ----------
-    in_order, random, once
-        What 50 % kept free cost against 5 %, in percent: writes in order, random ones, and random
-        ones that fall on no place twice.
-    ratio
-        Random writes over those in order, with 50 % kept free.
-    moved
-        Valid pages that cleaning moved for the random ones.
-    """
-
-    reserve_percent: int
-    size_bytes: int
-    in_order: float
-    random: float
-    once: float
-    ratio: float
-    moved: int = 0
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """All points; and of random writes of 4 MB with 51 % reserved, what became of each range.
-
-    Attributes
-    ----------
-    ranges
-        By bytes: why the drive got stuck, or nothing if it did not.
-    """
-
-    points: list[Point]
-    ranges: dict[int, str]
-
-
-def sweep(seed: int, progress: StageProgress, reserves: Sequence[int] = RESERVES_PERCENT) -> Sweep:
-    """Run all reserves, and all ranges with the smallest."""
-    points = []
-    for done, reserve in enumerate(reserves):
-        points += _points(reserve, seed, within(progress, done, len(reserves)))
-    device = Configuration("greedy", 50, 4, reserves[0]).open(seed).device
-    ranges = {
-        size: measure(device.fork(), "", "randwrite", LARGEST, seed, size).failure
-        for size in RANGES_BYTES
+def measure(paper: Paper, seed: int, progress: StageProgress) -> Measured:
+    """Run figure 1 with every reserve, and judge it."""
+    count = len(RESERVES_PERCENT)
+    found, runs = {}, []
+    granted = Setting(reads_as_writes=True, independent=True)
+    others = figure_1(seed, granted, within(progress, 0, 1 + count))
+    for done, reserve in enumerate(RESERVES_PERCENT, start=1):
+        setting = replace(granted, reserve_50=reserve)
+        cells = {**others, **figure_1(seed, setting, within(progress, done, 1 + count), 50)}
+        found[reserve] = paper.claims(claims.readings(cells, independent=True))
+        runs.append(cells)
+    costs = {
+        (size_gb, pattern, size): [claims.overhead(cells, lines, pattern, [size]) for cells in runs]
+        for size_gb, lines in LINES.items()
+        for pattern in claims.WRITES
+        for size in (claims.MIB, claims.LARGEST)
     }
-    return Sweep(points, ranges)
+    columns: Columns = {
+        "reserve_percent": list(RESERVES_PERCENT),
+        **{f"{gb}gb_{p}_{size}_percent": values for (gb, p, size), values in costs.items()},
+        "rows_that_hold": [len(_held(rows)) for rows in found.values()],
+    }
+    picture = partial(_drawn, costs)
+    return Measured({"one reserve": one_reserve(found)}, picture, columns, NOTES, table(found))
 
 
-def _points(reserve: int, seed: int, progress: StageProgress) -> list[Point]:
-    configurations = [Configuration("greedy", percent, 4, reserve) for percent in (5, 50)]
-    patterns = ("write", "randwrite")
-    cells = run_lines([c.line() for c in configurations], seed, progress, patterns, SIZES_BYTES)
-    devices = [each.open(seed).device for each in configurations]
-    points = []
-    for size in SIZES_BYTES:
-        few, half = (_by_pattern(cells, each.label, size) for each in configurations)
-        once_few, once_half = (_once(device, size, seed) for device in devices)
-        points.append(
-            Point(
-                reserve,
-                size,
-                100 * (half["write"].mean_ns / few["write"].mean_ns - 1),
-                100 * (half["randwrite"].mean_ns / few["randwrite"].mean_ns - 1),
-                100 * (once_half / once_few - 1),
-                half["randwrite"].mean_ns / half["write"].mean_ns,
-                half["randwrite"].gc_pages_moved,
+NOTES = (
+    "random reads are run as writes, and requests taken as independent: neither is why rows differ",
+    "open: which reserve, and which places of random writes, the paper had",
+)
+
+
+def one_reserve(found: Mapping[int, Sequence[Claim]]) -> Reading:
+    """Ask for one reserve with which all holds that is said of figure 1."""
+    counts = {reserve: len(_held(rows)) for reserve, rows in found.items()}
+    most, total = max(counts.values()), len(next(iter(found.values())))
+    best = [f"{reserve} %" for reserve, count in counts.items() if count == most]
+    said = f"at most {most} of {total} rows hold, with {', '.join(best)} reserved"
+    return Reading(said, most == total)
+
+
+def _held(rows: Sequence[Claim]) -> list[Claim]:
+    return [row for row in rows if row.verdict == Verdict.AGREES]
+
+
+def table(found: Mapping[int, Sequence[Claim]]) -> Table:
+    """List what becomes of the rows that hang on the reserve; a star marks one that holds."""
+    rows = []
+    for reserve, claimed in found.items():
+        by_name = {claim.name: claim for claim in claimed}
+        told = [_short(by_name[name]) for name in SHOWN]
+        held = f"{len(_held(claimed))} of {len(claimed)}"
+        rows.append((f"{reserve} %", *told, held))
+    return Table(("reserved", *SHOWN.values(), "rows that hold (*)"), tuple(rows))
+
+
+def _short(claim: Claim) -> str:
+    said = f"{claim.ours} {claim.unit}".strip().replace(" times as long", "")
+    said = said.removeprefix("largest difference between lines ")
+    return f"{said} *" if claim.verdict == Verdict.AGREES else said
+
+
+def _drawn(costs: Costs) -> "Figure":
+    """Draw what 50 % kept free cost by reserve, one panel per size of drive and of request."""
+    figure, axes = panels.canvas(2, rows=2, width=4.8, height=3.6)
+    points = [(gb, size) for gb in (32, 4) for size in (claims.MIB, claims.LARGEST)]
+    for each, (size_gb, size) in zip(axes, points, strict=True):
+        panels.head(each, f"{size_gb} GB, writes of {size // claims.MIB} MB")
+        drawn = [
+            panels.Line(
+                claims.NAMES[name], RESERVES_PERCENT, costs[size_gb, name, size], at, 9 - 3 * at
             )
-        )
-    return points
-
-
-def _by_pattern(cells: Cells, line: str, size: int) -> dict[str, Cell]:
-    return {pattern: cells[line, pattern, size] for pattern in ("write", "randwrite")}
-
-
-def _once(device: Device, size: int, seed: int) -> float:
-    """Write 300 places once each, in random order.
-
-    Returns
-    -------
-    float
-        The mean in ns over as many orders as it takes to know it, each from the same state; NaN
-        if one gets stuck.
-    """
-    lengths, writes = np.full(REQUESTS, size), np.full(REQUESTS, OP_WRITE)
-    rng = stream(seed, "studies.machado2015.reserve")
-    means: list[float] = []
-    while len(means) < ORDERS_MAX and not _known(means):
-        try:
-            log = device.fork().run_list(writes, rng.permutation(REQUESTS) * size, lengths)
-        except DeviceError:
-            return float("nan")
-        means.append(float(log.latency_ns.mean()))
-    return float(np.mean(means))
-
-
-def _known(means: Sequence[float]) -> bool:
-    if len(means) < ORDERS_MIN:
-        return False
-    error = np.std(means, ddof=1) / np.sqrt(len(means))
-    return bool(error <= KNOWN_WITHIN * np.mean(means))
-
-
-def compare(found: Sweep) -> list[Claim]:
-    """Ask for one reserve with which all holds that the paper says of the drive."""
-    points, most = found.points, (1 + judging.QUOTED_WITHIN) * OVERHEAD_4GB
-    costly = _reserves(points, lambda p: judging.quoted(OVERHEAD_4GB, p.in_order), (LARGEST,))
-    similar = _reserves(points, lambda p: judging.similar(p.ratio, 1))
-    cheap = _reserves(points, lambda p: p.random <= most)
-    once = _reserves(points, lambda p: p.once <= most)
-    what = "4 GB, one reserve: 50 % free cost 7 % in writes of 4 MB in order, and"
-    comparable = judging.claim(
-        f"{what} random writes of 1 and 4 MB take about as long as those in order",
-        "both",
-        f"{_listed(_both(costly, similar))}: 7 % with {_listed(costly)} reserved, about as long "
-        f"with {_listed(similar)}",
-        "",
-        holds=bool(_both(costly, similar)),
-    )
-    as_small = judging.claim(
-        f"{what} no more in random writes of 1 and 4 MB",
-        "both",
-        f"{_listed(_both(costly, cheap))}: 7 % with {_listed(costly)} reserved, no more in random "
-        f"writes with {_listed(cheap)}",
-        "",
-        holds=bool(_both(costly, cheap)),
-    )
-    if _both(costly, once):
-        moved = max(point.moved for point in points)
-        as_small = judging.explained(
-            as_small,
-            f"random writes that overwrite each other leave cleaning up to {moved} valid pages to "
-            "move; the paper does not say where its random requests fall",
-            "300 places written once each, mean of random orders: no more than 7 % with "
-            f"{_listed(once)} reserved, both with {_listed(_both(costly, once))}",
-        )
-    return [comparable, as_small]
-
-
-def _both(some: Sequence[int], others: Sequence[int]) -> list[int]:
-    return [each for each in some if each in others]
-
-
-def _reserves(
-    points: Sequence[Point], holds: Callable[[Point], bool], sizes: Sequence[int] = SIZES_BYTES
-) -> list[int]:
-    """Give the reserves for which something holds at all of these sizes."""
-    return [
-        reserve
-        for reserve in sorted({point.reserve_percent for point in points})
-        if all(
-            holds(point)
-            for point in points
-            if point.reserve_percent == reserve and point.size_bytes in sizes
-        )
-    ]
-
-
-def _listed(reserves: Sequence[int]) -> str:
-    if not reserves:
-        return "none"
-    low, high = min(reserves), max(reserves)
-    if len(reserves) != high - low + 1:
-        return ", ".join(f"{each} %" for each in reserves)
-    return f"{low} %" if low == high else f"{low} to {high} %"
-
-
-def notes(found: Sweep) -> list[str]:
-    """Say what became of the ranges, and what the sweep leaves open."""
-    stuck = [size for size, failure in found.ranges.items() if failure]
-    ranges = ", ".join(f"{size // MIB} MB" for size in found.ranges)
-    smallest = found.points[0].reserve_percent
-    within_ranges = (
-        f"with {smallest} % reserved, random writes of 4 MB get the drive stuck in {len(stuck)} "
-        f"of {len(found.ranges)} ranges ({ranges})"
-    )
-    return [
-        within_ranges,
-        "open: which reserve and which random places the paper had",
-        f"figure 1 has its 5.5 % on 32 GB with {RESERVE_PERCENT[50]} % reserved",
-    ]
-
-
-def table(found: Sweep) -> Table:
-    """List all points."""
-    columns = ("reserved", "request", "in order", "random", "random, no place twice")
-    rows = [
-        (
-            f"{point.reserve_percent} %",
-            f"{point.size_bytes // MIB} MB",
-            *(_told(cost) for cost in (point.in_order, point.random, point.once)),
-            "stuck" if np.isnan(point.ratio) else f"{point.ratio:.2f}",
-        )
-        for point in found.points
-    ]
-    return Table((*columns, "random over in order"), tuple(rows))
-
-
-def _told(cost: float) -> str:
-    return "stuck" if np.isnan(cost) else f"{cost:+.2f} %"
+            for at, name in enumerate(claims.WRITES)
+        ]
+        panels.lines(each, drawn)
+        if np.isnan([line.y for line in drawn]).any():
+            panels.remark(each, ["no point: the drive gets stuck"], (0.98, 0.97))
+        panels.percent_axis(each, -0.6, 400, 10)
+        panels.paper_line(each, 5.5 if size_gb == 32 else 7, right=True)
+        each.set_xticks(RESERVES_PERCENT)
+        each.set_xlabel("reserved (% of all blocks)")
+        each.set_ylabel("50 % kept free over 5 %")
+    style.legend(axes[1], LIGHT, loc="upper right")
+    return figure

@@ -90,13 +90,12 @@ def _claim(published: Published, finding: Finding) -> Claim:
         value = finding.value
         same = value is not None and judged_right(published.name, Truth(published.value), value)
     why = "" if same else published.because or "what was published is not found"
-    explained = Verdict.EXPLAINED if published.because else Verdict.DIFFERS
     return Claim(
         f"{published.name} ({published.where})",
         _shown(published.name, published.value),
         _found(finding),
         "",
-        Verdict.AGREES if same else explained,
+        Verdict.AGREES if same else Verdict.DIFFERS,
         why,
     )
 
