@@ -102,15 +102,22 @@ def test_the_write_buffer_ends_where_the_paper_found_it(
     assert found.knee == kib * KIB
 
 
-def test_the_knee_of_the_mtron_is_beyond_its_buffer_and_needs_random_writes(
-    drives: Drives,
+@pytest.mark.parametrize("size", [12, 20])
+def test_the_knee_of_the_mtron_is_its_buffer_and_needs_writes_anywhere(
+    drives: Drives, size: int
 ) -> None:
-    sizes = range(MIB, 33 * MIB, MIB)
-    used = sweep(drives, "mtron-slc", sizes)
-    assert used.knee == 20 * MIB
-    assert sweep(drives, "mtron-slc", sizes, used=False).knee is None
-    # What leaves it while it is filled makes the difference.
-    assert resolve_drive("sim:kuo-mtron-slc")["write_buffer"]["bytes"] == 12 * MIB
+    """4.3.1: what leaves the buffer while it is filled is nothing once log blocks are used up."""
+    sizes = range(MIB, 25 * MIB, MIB)
+    sets = (f"write_buffer.bytes={size * MIB}",)
+    for before in ("random", "worst"):
+        assert sweep(drives, "mtron-slc", sizes, *sets, before=before).knee == size * MIB
+    assert sweep(drives, "mtron-slc", sizes, *sets, before="none").knee is None
+
+
+def test_random_writes_within_64_mb_say_nothing_of_the_buffer() -> None:
+    confined = Drives(seed=1, settings={"random_range": 64 * MIB})
+    assert sweep(confined, "mtron-slc", range(MIB, 33 * MIB, MIB)).knee != 20 * MIB
+    assert resolve_drive("sim:kuo-mtron-slc")["write_buffer"]["bytes"] == 20 * MIB
 
 
 def test_the_read_cache_of_the_samsung_holds_256_kb(drives: Drives) -> None:

@@ -355,7 +355,7 @@ def test_a_study_is_run_again(tmp_path: Path) -> None:
     assert s.reproduce("kuo2009", figure=["26"], out=tmp_path).figures[0].id == "26"
     rows = made.to_frame().to_pylist()
     assert len(rows) == sum(len(figure.rows) for figure in made.figures) > 0
-    assert repr(made) == f"kuo2009: 2 figures; {len(rows)} rows agree, 0 are explained, 0 differ"
+    assert repr(made) == f"kuo2009: 2 figures; rows: {len(rows)} agree, 0 are explained, 0 differ"
 
 
 def test_a_sweep_is_that_of_the_command_and_goes_on(cli, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ssdscope.targets import open_target
 PROBED = {
     "kuo-transcend-slc": 0,
     "kuo-samsung-slc": 0,
-    "kuo-mtron-slc": 1,
+    "kuo-mtron-slc": 0,
     "kuo-intel-mlc": 0,
     "ryu-a": 1,
     "ryu-b": 2,

@@ -1,9 +1,6 @@
-"""Every claim of kuo2009 can fail: made-up measurements of other drives make it say `differs`.
+"""Every row of kuo2009 can fail: made-up readings and measurements of other drives turn it."""
 
-Each case is a drive that agrees and one that does not, and the rows in which they differ.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,59 +8,125 @@ import pytest
 
 from ssdscope.findings import Detected
 from ssdscope.recovery.truth import Truth
-from ssdscope.studies import Claim, Verdict
+from ssdscope.studies import Verdict
 from ssdscope.studies.kuo2009 import (
-    access,
+    PAPER,
     block,
-    block_size,
     buffer,
-    buffer_size,
     chips,
     detecting,
     effective,
     layout,
-    merging,
+    memory_sizes,
     page,
-    page_size,
     randoms,
-    startup,
+    unit_sizes,
+    uses,
     zone,
-    zone_size,
 )
-from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
+from ssdscope.studies.kuo2009.bench import KIB, MIB, number, span
 from ssdscope.studies.kuo2009.timeline import Timeline
+from ssdscope.studies.paper import CASE, Row, Statement, Trial
+from ssdscope.studies.record import Claim, Reading
+from ssdscope.studies.running import explained
 
 US, MS = 1_000, 1_000_000
+FAR = 1e9
 
 
-def verdicts(rows: Sequence[Claim]) -> list[bool]:
-    """Give which rows agree; the others differ, as nothing was tried."""
-    assert {row.verdict for row in rows} <= {Verdict.AGREES, Verdict.DIFFERS}
-    return [row.verdict == Verdict.AGREES for row in rows]
+def cases_of(row: Row) -> list[str]:
+    return list(row.paper) if isinstance(row.paper, Mapping) else [""]
 
 
-def all_of(rows: Sequence[Claim]) -> bool:
-    return all(verdicts(rows))
+def judge(row: Row, case: str, value: float | bool) -> Verdict:
+    return row.judge(case, Reading("", value)).verdict
 
 
-def none_of(rows: Sequence[Claim]) -> bool:
-    return not any(verdicts(rows))
+def good(row: Row, case: str) -> float:
+    """Give a value with which a row agrees."""
+    paper = row.paper[case] if isinstance(row.paper, Mapping) else row.paper
+    rule = row.rule
+    assert rule is not None
+    if rule.within is not None:
+        assert not isinstance(paper, str)
+        return float(paper)
+    if rule.between is not None:
+        return sum(rule.between) / 2
+    low = rule.above if rule.above is not None else (rule.below or 0) - 1
+    high = rule.below if rule.below is not None else low + 1
+    return (low + high) / 2
 
 
-def merge(kind: str, read: int, copied: int, erased: int, time_ms: float) -> merging.Merge:
-    kinds = dict.fromkeys(merging.UPDATES, 0) | {kind: 1}
-    return merging.Merge(kinds, read, copied, erased, int(time_ms * MS))
+@pytest.mark.parametrize("name", PAPER.rows)
+def test_every_row_is_turned_on_every_side_that_it_bounds(name: str) -> None:
+    row = PAPER.rows[name]
+    for case in cases_of(row):
+        if row.rule is None:
+            assert judge(row, case, True) == Verdict.AGREES
+            assert judge(row, case, False) == Verdict.DIFFERS
+            continue
+        assert judge(row, case, good(row, case)) == Verdict.AGREES
+        assert judge(row, case, float("nan")) == Verdict.DIFFERS, "nothing found is nothing shown"
+        turned = [
+            side
+            for side, value in (("low", -FAR), ("high", FAR))
+            if judge(row, case, value) == Verdict.DIFFERS
+        ]
+        assert tuple(turned) == row.rule.sides
+        assert row.rule.sides
 
 
-def test_figure_5() -> None:
-    good = {
-        "full": merge("full", 4, 4, 2, 4),
-        "partial": merge("partial", 2, 2, 1, 2),
-        "switch": merge("switch", 0, 0, 1, 1),
+@pytest.mark.parametrize("statement", PAPER.statements, ids=lambda each: each.number)
+def test_every_statement_has_rows_or_says_why_not(statement: Statement) -> None:
+    judged = any(statement.number in row.states for row in PAPER.rows.values())
+    assert [judged, bool(statement.unmeasured), bool(statement.repeats)].count(True) == 1
+    if statement.repeats:
+        other = PAPER.statement(statement.repeats)
+        assert not other.repeats
+    assert statement.quote
+    assert statement.says.endswith(".")
+
+
+def test_rows_are_of_figures_and_of_statements() -> None:
+    numbers = {each.number for each in PAPER.statements}
+    for row in PAPER.rows.values():
+        assert row.figure in PAPER.figures
+        assert set(row.states) <= numbers
+    names = [f"{row.name}{CASE}{case}" for row in PAPER.rows.values() for case in cases_of(row)]
+    for trial in PAPER.trials:
+        assert all(any(each in name for name in names) for each in trial.explains)
+    assert len(PAPER.refutations) >= 3
+
+
+@pytest.mark.parametrize("trial", PAPER.trials, ids=lambda each: each.says)
+def test_a_trial_explains_only_what_the_whole_study_survives(trial: Trial) -> None:
+    def claim(name: str, verdict: Verdict) -> Claim:
+        return Claim(name, "x", "y", "", verdict, "" if verdict == Verdict.AGREES else "z",
+                     name=name)  # fmt: skip
+
+    (asked, *_), other = trial.explains, "another row"
+    before = {
+        asked: claim(asked, Verdict.DIFFERS),
+        other: claim(other, Verdict.AGREES),
     }
-    assert all_of(merging.claims(good))
-    # A firmware that copies twice whatever was written, and copies what it could switch.
-    assert none_of(merging.claims(dict.fromkeys(good, merge("full", 8, 8, 3, 4))))
+    after = {each: claim(each, Verdict.AGREES) for each in before}
+    assert explained(before[asked], trial, before, after).verdict == Verdict.EXPLAINED
+    after[other] = claim(other, Verdict.DIFFERS)
+    found = explained(before[asked], trial, before, after)
+    assert found.verdict == Verdict.DIFFERS
+    assert other in found.tried
+
+
+def verdicts(readings: Mapping[str, Reading]) -> dict[str, Verdict]:
+    return {claim.name: claim.verdict for claim in PAPER.claims(readings)}
+
+
+def all_of(readings: Mapping[str, Reading]) -> bool:
+    return set(verdicts(readings).values()) == {Verdict.AGREES}
+
+
+def none_of(readings: Mapping[str, Reading]) -> bool:
+    return set(verdicts(readings).values()) == {Verdict.DIFFERS}
 
 
 def lanes(channels: Sequence[str], dies: Sequence[str], merges: str = "0") -> Timeline:
@@ -76,225 +139,198 @@ def lanes(channels: Sequence[str], dies: Sequence[str], merges: str = "0") -> Ti
     return Timeline(500_000, busy(channels), busy(dies), begun)
 
 
-def test_figure_6() -> None:
+def test_chips_on_channels() -> None:
     one, two = chips.Stream(1, 250 * US, 0.2), chips.Stream(2, 255 * US, 0.2)
-    assert all_of(chips.claims_6(one, two, lanes(["xx..", "xx.."], ["xxxx", "xxxx"])))
-    # Two chips on one channel.
+    assert all_of(chips.of_two(one, two, lanes(["xx..", "xx.."], ["xxxx", "xxxx"])))
     shared = replace(two, elapsed_ns=305 * US)
-    assert none_of(chips.claims_6(one, shared, lanes(["xx.."], ["xxxx", ".xxx"])))
-    assert none_of(chips.claims_6(one, shared, lanes(["xx..", "..xx"], ["xxxx", "..xx"])))
-
-
-def test_figure_7() -> None:
+    assert none_of(chips.of_two(one, shared, lanes(["xx.."], ["xxxx", ".xxx"])))
+    assert none_of(chips.of_two(one, shared, lanes(["xx..", "..xx"], ["xxxx", "..xx"])))
     runs = {n: chips.Stream(60 * n, 15_000 * US, 0.209 * n) for n in (1, 2, 4)}
-    assert all_of(chips.claims_7(runs))
+    assert all_of(chips.in_turn(runs, runs))
     # A chip whose programs are long, and a controller that does not interleave.
     slow = {n: chips.Stream(60 * n, 60 * n * 800 * US, 0.06) for n in (1, 2, 4)}
-    assert none_of(chips.claims_7(slow))
+    assert none_of(chips.in_turn(slow, slow))
+    striped = chips.Spread((800, 800), (2000, 2000), 33 * US, 200 * US)
+    plain = chips.Spread((1600, 0), (2800, 0), 46 * US, 220 * US)
+    assert all_of(chips.striping(striped, plain))
+    assert none_of(chips.striping(plain, plain))
 
 
-def test_figure_8() -> None:
-    striped = chips.Spread((800, 800), (2000, 2000), 33 * US)
-    plain = chips.Spread((1600, 0), (2800, 0), 46 * US)
-    assert all_of(chips.claims_8(striped, plain))
-    assert none_of(chips.claims_8(plain, plain))
-
-
-def test_figures_12_and_13() -> None:
+def test_effective_blocks_are_erased_together() -> None:
     together = lanes(["xxx..."] * 2, ["xx.xxx"] * 8, "000111")
-    good = effective.Erased(8, together.since_merge(), MIB)
-    assert all_of(effective.claims_12(good))
-    assert all_of(effective.claims_13(good))
+    found = effective.Erased(8, together.since_merge(), MIB)
+    assert all_of(effective.erased_by_merge(found) | effective.erase_times(found))
     # Two chips, each of which erases four blocks after each other.
-    turns = lanes(["x"] * 2, ["x" * 12] * 2, "1")
-    other = effective.Erased(2, turns.since_merge(), MIB // 4)
-    assert none_of(effective.claims_12(other))
-    assert none_of(effective.claims_13(other))
-    never = effective.Erased(0, lanes(["x"] * 2, ["x"] * 8).since_merge(), float("nan"))
-    assert none_of(effective.claims_12(never) + effective.claims_13(never))
-
-
-def test_figure_16() -> None:
+    other = effective.Erased(2, lanes(["x"] * 2, ["x" * 12] * 2, "1").since_merge(), MIB // 4)
+    assert none_of(effective.erased_by_merge(other) | effective.erase_times(other))
     pages = [effective.Programmed(2, ((0, way), (1, way))) for way in (0, 1)]
-    assert all_of(effective.claims_16(pages, 4, 1.0))
+    assert all_of(effective.in_step(pages, 1.0, 2))
     single = [effective.Programmed(1, ((0, 0),)), effective.Programmed(1, ((0, 1),))]
-    assert none_of(effective.claims_16(single, 1, 1.21))
+    assert none_of(effective.in_step(single, 1.21, 1))
 
 
-def test_figure_23() -> None:
-    assert all_of(startup.claims(startup.Start(1, 400 * US, 33, 13_200 * US, 33)))
+def test_starting() -> None:
+    found = zone.at_start(zone.Start(1, 400 * US, 33, 13_200 * US, 33))
+    assert all_of(found)
     # A drive that loads everything at once, and one that loads nothing.
-    assert none_of(startup.claims(startup.Start(33, 13_200 * US, 34, 13_200 * US, 33)))
-    assert none_of(startup.claims(startup.Start(0, 0, 0, 0, 33)))
+    assert none_of(zone.at_start(zone.Start(33, 13_200 * US, 35, 13_200 * US, 33)))
+    assert none_of(zone.at_start(zone.Start(0, 0, 0, 0, 33)))
 
 
-def points(rates: dict[tuple[int, int], float], moved: float) -> list[block.Point]:
-    return [block.Point(size, shift, rate, moved) for (size, shift), rate in rates.items()]
+def points(rates: dict[tuple[int, int], float]) -> list[block.Point]:
+    return [block.Point(size, shift, rate, 0, 1) for (size, shift), rate in rates.items()]
 
 
-def test_figures_14_and_31() -> None:
-    by_size = points({(MIB, 0): 50, (2 * MIB, 0): 50}, 0) + points({(MIB // 2, 0): 20}, 64)
-    by_place = points({(MIB, 0): 50, (MIB, 64 * KIB): 18}, 0)
-    assert all_of(block.claims_14(by_size, by_place))
-    flat = points({(MIB, 0): 50, (MIB // 2, 0): 50}, 8)
-    places = points({(MIB, 0): 50, (MIB, 64 * KIB): 50}, 8)
-    assert none_of(block.claims_14(flat, places))
+def test_places_of_writes() -> None:
     times = np.tile([100 * US] * 255 + [9 * MS], 4)
-    assert all_of(block.claims_31(by_place, times))
-    assert none_of(block.claims_31(places, np.full(1024, 100 * US)))
+    assert all_of(block.of_places(points({(MIB, 0): 50, (MIB, 64 * KIB): 18}), times))
+    flat = points({(MIB, 0): 50, (MIB, 64 * KIB): 50})
     uneven = np.repeat([100 * US], 1024)
     uneven[[10, 110, 300]] = 9 * MS
-    assert none_of(block.claims_31(places, uneven))
+    for other in (np.full(1024, 100 * US), uneven):
+        assert none_of(block.of_places(flat, other))
 
 
-def test_figure_9() -> None:
+def test_random_writes() -> None:
     large = np.full(150, 40 * MS)
     small = np.array([1 * MS] * 20 + [35 * MS] * 280)
-    assert all_of(randoms.claims_9(small, large))
-    assert none_of(randoms.claims_9(np.full(300, 1 * MS), large))
-
-
-def test_figure_15() -> None:
+    assert all_of(randoms.against_large(small, large))
+    assert none_of(randoms.against_large(np.full(300, 1 * MS), large))
     inside = np.tile([300 * US] * 255 + [40 * MS], 4)
     over = np.array([1 * MS] * 16 + [30 * MS] * 384)
-    assert all_of(randoms.claims_15(inside, over, 384))
+    assert all_of(randoms.within_and_over(inside, over, 384))
     # A page-mapped drive: nothing is collected but now and then.
     calm = np.tile([300 * US] * 99 + [40 * MS], 10)
-    assert none_of(randoms.claims_15(calm, calm[:400], 1))
+    assert none_of(randoms.within_and_over(calm, calm[:400], 1))
 
 
-def test_figure_32() -> None:
+def test_ranges_and_distances() -> None:
     def ranges(*means: float) -> list[randoms.Range]:
         return [randoms.Range(MIB << step, mean, mean) for step, mean in enumerate(means)]
 
-    assert all_of(randoms.claims_32(ranges(120, 3000, 4000), 100))
-    assert none_of(randoms.claims_32(ranges(160, 160, 160), 100))
+    assert all_of(randoms.by_range(ranges(120, 3000, 4000), 100))
+    assert none_of(randoms.by_range(ranges(160, 160, 160), 100))
     assert randoms.slow_from(ranges(100, 100, 5000), 100) == 4 * MIB
-
-
-def test_figure_33() -> None:
     shares = {MIB // 4: 0.25, MIB // 2: 0.5, MIB: 1.0, 2 * MIB: 1.0}
-    assert all_of(randoms.claims_33(2.0, shares))
-    assert none_of(randoms.claims_33(float("nan"), dict.fromkeys(shares, 0.0)))
-    assert none_of(randoms.claims_33(4.0, shares | {MIB: 0.5, 2 * MIB: 0.4}))
+    assert all_of(randoms.by_distance(2.0, shares))
+    assert none_of(randoms.by_distance(float("nan"), dict.fromkeys(shares, 0.0)))
+    assert none_of(randoms.by_distance(4.0, shares | {MIB: 0.5, 2 * MIB: 0.4}))
 
 
-def cost(size: int, mean_us: float, rmw_us: float, programmed: float) -> page.SizeCost:
-    return page.SizeCost(size, mean_us * US, rmw_us * US, programmed)
+def cost(size: int, mean_us: float, rmw_us: float, moved: float) -> dict[str, float]:
+    return {"size_bytes": size, "mean_ns": mean_us * US, "rmw_ns": rmw_us * US,
+            "programmed_bytes": moved, "read_bytes": moved}  # fmt: skip
 
 
-def test_figure_17() -> None:
-    good = [cost(512, 320, 33, 4096), cost(4096, 290, 0, 4096)]
-    assert all_of(page.claims_17(good, 370, 320))
+def test_cut_pages() -> None:
+    def readings(*costs: dict[str, float]) -> dict[str, Reading]:
+        found = page.cut_pages(costs)
+        return {f"{name}: Transcend SLC": each for name, each in found.items()}
+
+    assert all_of(readings(cost(512, 320, 33, 4096), cost(4096, 290, 0, 4096)))
     # Pages of a sector, each written by itself.
-    other = [cost(512, 200, 0, 512), cost(4096, 290, 0, 4096)]
-    assert none_of(page.claims_17(other, 320, 320))
-
-
-def test_figure_18() -> None:
-    good = {3: page.Straddling(3, 2, 500 * US), 4: page.Straddling(2, 0, 300 * US)}
-    assert all_of(page.claims_18(good))
-    whole = page.Straddling(1, 0, 300 * US)
-    assert none_of(page.claims_18({3: whole, 4: whole}))
-
-
-def test_figure_19() -> None:
-    full, switch = {"switch": 0, "partial": 0, "full": 9}, {"switch": 9, "partial": 0, "full": 0}
-    shifted, aligned = page.Stream(6, full, 20 * MS), page.Stream(4, switch, 10 * MS)
-    assert all_of(page.claims_19(shifted, aligned))
+    assert none_of(readings(cost(512, 200, 0, 512), cost(4096, 290, 10, 4096)))
+    full, switch = ({"switch": 0, "partial": 0, "full": 9}, {"switch": 9, "partial": 0, "full": 0})
+    shifted = full | {"pages_written_by_two": 6, "stream_ns": 25}
+    aligned = switch | {"pages_written_by_two": 4, "stream_ns": 10}
+    assert all_of(page.in_pieces(shifted, aligned))
     # A buffer that puts the pieces together.
-    assert none_of(page.claims_19(page.Stream(5, switch, MS), page.Stream(5, full, MS)))
+    other = {"pages_written_by_two": 5, "stream_ns": 1}
+    assert none_of(page.in_pieces(switch | other, full | other))
 
 
-def test_figure_36() -> None:
+def test_a_saw_and_a_line() -> None:
     kib = np.arange(1, 65)
     saw = 300.0 * US + 10 * US * kib + 40 * US * (kib % 4 != 0)
-    line = 50.0 * US + 10 * US * kib
-    assert all_of(page.claims_36(saw, line))
+    line = 50.0 * US + 1 * US * kib
+    assert all_of(page.by_size(saw, line))
     # A drive that writes by the sector, and reads whole groups of pages.
-    steps = 300.0 * US * (kib > 32) + 50 * US * (kib % 7 == 0)
-    assert none_of(page.claims_36(line, steps))
+    steps = 300.0 * US * (kib > 32) + 50 * US * (kib % 7 == 0) + US
+    assert none_of(page.by_size(line, steps))
     # A saw that ends at 16 KB, as when a cut page is read while others are transferred.
     ends = np.where(kib <= 16, saw, 300.0 * US + 10 * US * kib + 8 * US * (kib % 4 == 3))
-    assert not verdicts(page.claims_36(ends, line))[1]
+    assert verdicts(page.by_size(ends, line))["saw, goes on"] == Verdict.DIFFERS
 
 
-def outcome(full: int, rmw: int, programmed: float, elapsed_ms: int) -> buffer.Outcome:
+def outcome(full: int, rmw: int, programmed: float, took_ms: int) -> buffer.Outcome:
     merges = {"switch": 24 - full, "partial": 0, "full": full}
-    return buffer.Outcome(merges, rmw, programmed, elapsed_ms * MS)
+    return {**merges, "rmw_reads": rmw, "programmed_for_written": programmed,
+            "elapsed_ns": took_ms * MS, "gc_runs": full + 1, "block_erases": full + 1}  # fmt: skip
 
 
-def test_figure_21() -> None:
-    on = dict.fromkeys(("order", "again", "pieces"), outcome(0, 0, 0.25, 400))
-    off = dict.fromkeys(on, outcome(24, 900, 1.9, 1000))
-    assert all_of(buffer.claims_21(on, off))
-    assert none_of(buffer.claims_21(off, off))
+def test_a_buffer_puts_writes_in_order() -> None:
+    names = ("order", "again", "pieces", "shifted", "often")
+    on = dict.fromkeys(names, outcome(0, 0, 0.25, 400))
+    off = dict.fromkeys(names, outcome(24, 900, 1.9, 1000))
+    assert all_of(buffer.with_and_without(on, off))
+    assert {verdict for name, verdict in verdicts(buffer.with_and_without(off, off)).items()
+            if name != "shifted, without"} == {Verdict.DIFFERS}  # fmt: skip
 
 
 def knee(at: int | None, step: int, count: int) -> buffer.Sweep:
     sizes = step * np.arange(1, count + 1)
-    times = 10.0 * sizes + (0 if at is None else 5.0 * at * (sizes > at))
+    times = 10.0 * sizes
+    if at is not None:
+        times += np.where(sizes > at, 5.0 * at + 40.0 * (sizes - at), 0)
     return buffer.Sweep("", sizes, times)
 
 
-def test_figures_22_and_37() -> None:
-    small = [knee(at * KIB, 8 * KIB, 32) for at in (128, 112)]
-    large = [knee(at, MIB, 32) for at in (20 * MIB, None)]
-    assert all_of(buffer.claims_22(*small, *large))
-    others = [knee(at * KIB, 8 * KIB, 32) for at in (192, 192)]
-    more = [knee(at * MIB, MIB, 32) for at in (12, 12)]
-    assert none_of(buffer.claims_22(*others, *more))
-    assert all_of([buffer_size.unseen(None)])
-    assert none_of([buffer_size.unseen(12 * MIB)])
+def test_buffers_end() -> None:
+    def runs(samsung: int, intel: int, mtron: int, unused: int | None) -> dict[str, buffer.Sweep]:
+        small = [knee(at * KIB, 8 * KIB, 32) for at in (samsung, intel)]
+        large = [knee(at * MIB, MIB, 32) for at in (mtron, mtron)]
+        last = knee(None if unused is None else unused * MIB, MIB, 32)
+        names = ("Samsung SLC", "Intel MLC", "Mtron SLC, after random writes",
+                 f"Mtron SLC, {buffer.WORST}", f"Mtron SLC, {buffer.UNUSED}")  # fmt: skip
+        return dict(zip(names, [*small, *large, last], strict=True))
+
+    assert all_of(buffer.knees(runs(128, 112, 20, None)))
+    for other in (runs(192, 192, 12, 12), runs(64, 64, 28, 28)):
+        found = verdicts(buffer.knees(other))
+        ends = {name: each for name, each in found.items() if "steeper" not in name}
+        assert set(ends.values()) == {Verdict.DIFFERS}
+    assert all_of({"table 5, without random writes": memory_sizes.unseen(None)})
+    assert none_of({"table 5, without random writes": memory_sizes.unseen(12 * MIB)})
 
 
 def reads(zones: float, offsets: Sequence[int], times_us: Sequence[int], loads: int) -> zone.Reads:
     return zone.Reads(zones, np.array(offsets) * zone.ZONE, np.array(times_us) * US, loads)
 
 
-def test_figure_24() -> None:
+def test_zones() -> None:
     inside = reads(1, [0, 0, 0, 0], [100, 100, 100, 100], 0)
     over = reads(4, [0, 1, 1, 2], [100, 500, 100, 500], 2)
-    assert all_of(zone.claims_24(inside, over, [inside, over]))
+    assert all_of(zone.within_and_over(inside, over, [inside, over]))
     # A drive with pages of its table in a cache: any read may be late.
     mixed = reads(1, [0, 0, 0, 0], [100, 150, 100, 150], 3)
     wide = reads(4, [0, 1, 1, 2], [170, 170, 170, 170], 4)
-    assert none_of(zone.claims_24(mixed, wide, [mixed, replace(wide, times_ns=mixed.times_ns)]))
+    same = replace(wide, times_ns=mixed.times_ns)
+    assert none_of(zone.within_and_over(mixed, wide, [mixed, same]))
 
 
-def test_figure_29() -> None:
+def test_detectors_cases() -> None:
     part = {"switch": 0, "partial": 24, "full": 0, "gc_pages_moved": 6144}
     whole = {"switch": 24, "partial": 0, "full": 0, "gc_pages_moved": 0}
-    assert all_of(block_size.claims_29(part, whole))
-    assert none_of(block_size.claims_29(whole, part))
-    full = {"switch": 0, "partial": 0, "full": 24, "gc_pages_moved": 9000}
-    assert none_of(block_size.claims_29(full, full))
-
-
-def test_figures_34_and_35() -> None:
-    cases = [(KIB, 0), (KIB, KIB), (2 * KIB, 0), (2 * KIB, KIB)]
-    counts = dict(zip(cases, (1, 1, 0, 2), strict=True))
-    assert all_of(page_size.claims_34(counts))
-    # Pages of 4 KB.
-    assert none_of(page_size.claims_34(dict(zip(cases, (2, 2, 1, 1), strict=True))))
+    assert all_of(unit_sizes.merge_cases(part, whole))
+    assert none_of(unit_sizes.merge_cases(whole, part))
     times = np.array([[70, 70], [80, 84], [90, 96]]) * US
-    assert all_of([page_size.no_difference("a drive", times)])
+    assert all_of({"table 4, reads": unit_sizes.no_difference(times)})
     times[2, 1] = 120 * US
-    assert none_of([page_size.no_difference("a drive", times)])
+    assert none_of({"table 4, reads": unit_sizes.no_difference(times)})
+    curve = {MIB // 2: 20.0, MIB: 50.0, 2 * MIB: 51.0}
+    assert all_of(unit_sizes.breaks("Transcend SLC", curve))
+    sloping = {MIB // 2: 20.0, MIB: 22.0, 2 * MIB: 51.0}
+    assert none_of(unit_sizes.breaks("Transcend SLC", sloping))
+    pairs = np.array([[100, 100], [100, 110], [100, 100], [100, 250]]) * US
+    assert all_of(unit_sizes.shifted("Transcend SLC", pairs))
+    assert none_of(unit_sizes.shifted("Transcend SLC", pairs[[3, 3, 3, 0]]))
 
 
-def test_figures_39_and_41() -> None:
-    assert all_of(zone_size.claims_39(0, 63))
-    # Two tables fit.
-    assert none_of(zone_size.claims_39(1, 1))
-    times = np.array([57] * 40 + [77] * 60) * US
-    assert all_of([zone_size.longer(times)])
-    for far in (57, 120):
-        assert none_of([zone_size.longer(np.array([57] * 40 + [far] * 60) * US)])
+def test_levels_of_random_reads() -> None:
     levels = np.array([165, 465] * 50) * US
-    assert all_of([zone_size.two_levels(levels)])
-    assert none_of([zone_size.two_levels(np.linspace(165, 465, 100) * US)])
-    assert none_of([zone_size.two_levels(np.full(100, 165 * US))])
+    assert all_of({"Samsung, two levels": memory_sizes.two_levels(levels)})
+    for other in (np.linspace(165, 465, 100), np.full(100, 165), np.array([165] + [465] * 99)):
+        assert none_of({"Samsung, two levels": memory_sizes.two_levels(other * US)})
 
 
 def laid_out(pages: int, file: int, rmw: int, kinds: tuple[int, int], copied: int) -> layout.Cost:
@@ -302,70 +338,64 @@ def laid_out(pages: int, file: int, rmw: int, kinds: tuple[int, int], copied: in
     return layout.Cost(pages, file, rmw, merges, copied)
 
 
-def test_figures_25_to_28() -> None:
+def test_the_example() -> None:
     first, second = laid_out(14, 6, 12, (0, 6), 19), laid_out(9, 5, 2, (0, 6), 19)
     third, last = laid_out(8, 4, 0, (0, 6), 19), laid_out(8, 4, 0, (2, 0), 0)
-    steps = {"25": (first, first), "26": (second, first), "27": (third, second)}
-    steps["28"] = (last, third)
-    assert all(all_of(layout.claims(name, *costs)) for name, costs in steps.items())
+    assert all_of(layout.leaves("25", first, first) | layout.leaves("26", second, first))
+    assert all_of(layout.leaves("27", third, second) | layout.leaves("28", last, third))
     # A drive with pages of a sector: layouts make no difference.
-    sectors = laid_out(32, 4, 0, (0, 6), 19)
-    assert none_of(layout.claims("25", sectors, sectors))
-    assert none_of(layout.claims("26", replace(sectors, rmw=9), replace(sectors, rmw=9)))
+    sectors = laid_out(32, 4, 9, (0, 6), 19)
+    assert none_of(layout.leaves("25", sectors, sectors) | layout.leaves("26", sectors, sectors))
     other = laid_out(32, 5, 3, (0, 6), 19)
-    assert none_of(layout.claims("27", other, other))
-    assert none_of(layout.claims("28", other, other))
+    assert none_of(layout.leaves("27", other, other) | layout.leaves("28", other, other))
+    slow, fast = layout.Repeated(900, 500, 60, 30, 3), layout.Repeated(300, 200, 0, 9, 1)
+    assert all_of(layout.gains(slow, fast))
+    assert none_of(layout.gains(fast, slow))
 
 
-def test_raw_access() -> None:
-    good = access.Tried((90 * US, 470 * US), (90 * US, 165 * US), 1.0, refuses=True)
-    assert all_of(access.claims(good))
-    # A drive that takes the commands and does nothing.
-    idle = access.Tried((90 * US, 90 * US), (90 * US, 90 * US), 0.5, refuses=False)
-    assert none_of(access.claims(idle))
+def test_what_decides_the_geometry() -> None:
+    base = [4.0, 1024.0, 4096.0]
+    found = {"as it is": base} | {
+        name: [one * by for one, by in zip(base, each, strict=True)]
+        for name, each in uses.MOVES.items()
+    }
+    assert all_of(uses.moved(found))
+    assert none_of(uses.moved(dict.fromkeys(found, base)))
 
 
-class Doubled:
-    """Probes on drives whose sizes are all twice the paper's, and their truth."""
-
-    def __init__(self, paper: int) -> None:
-        self.value = 2 * paper
-
-    def finding(self, name: str, _uri: str) -> Detected:
-        return Detected(name=name, probe="test", value=self.value, interval=None, effect=1.0)
-
-    def truth(self, _name: str, _uri: str) -> Truth:
-        return Truth(self.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "subject"),
-    [
-        *(("merge_unit_bytes", each) for each in block_size.SUBJECTS),
-        *(("rmw_unit_bytes", each) for each in (*page_size.BY_WRITES, page_size.BY_READS)),
-        *(("write_buffer_bytes", each) for each in (buffer_size.SAMSUNG, buffer_size.INTEL)),
-        ("write_buffer_bytes", buffer_size.MTRON),
-        ("read_cache_bytes", buffer_size.CACHED),
-        *(
-            ("map_zone_bytes", each)
-            for each in (zone_size.TRANSCEND, zone_size.SAMSUNG, zone_size.MTRON)
-        ),
-    ],
-)
-def test_a_detector_s_row_differs_on_a_drive_of_other_sizes(
-    name: str, subject: detecting.Subject
-) -> None:
-    assert subject.paper is not None
-    drives = Drives(seed=1)
-    drives.probed = Doubled(subject.paper)  # type: ignore[assignment]
-    differs = detecting.row(drives, subject, name, "a size", 2 * subject.paper)
-    assert differs.verdict == Verdict.DIFFERS
-    drives.probed = Doubled(subject.paper // 2)  # type: ignore[assignment]
-    assert detecting.row(drives, subject, name, "a size", subject.paper).verdict == Verdict.AGREES
+DETECTED = {
+    "table 3, effective block": MIB,
+    "table 4, effective page": KIB,
+    "table 4, by reads": KIB,
+    "table 5, write buffer": KIB,
+    "table 5, large write buffer": MIB,
+    "read cache": KIB,
+    "table 6, zone": MIB,
+    "table 6, step": MIB,
+    "table 6, piece": MIB,
+}
 
 
-@pytest.mark.parametrize("name", layout.LAYOUTS)
-def test_the_counts_of_the_example_are_exact(name: str) -> None:
-    pages = {"25": 14, "26": 9, "27": 8, "28": 8}[name]
-    off_by_one = laid_out(pages + 1, 4, 0, (2, 0), 0)
-    assert not verdicts(layout.claims(name, off_by_one, off_by_one))[0]
+@pytest.mark.parametrize("name", DETECTED)
+def test_probe_procedure_and_file_have_to_say_the_same(name: str) -> None:
+    scale, papers = DETECTED[name], PAPER.rows[name].paper
+    assert isinstance(papers, Mapping)
+    for label, paper in papers.items():
+        size = int(float(paper) * scale)
+        for answers, holds in (
+            ((size, size, size), True),
+            ((2 * size, size, size), False),
+            ((size, size // 2, size), False),
+            ((size, size, 2 * size), False),
+            ((size, None, size), False),
+        ):
+            value, literal, truth = answers
+            found = Detected(name="x", probe="test", value=value, interval=None, effect=1.0)
+            row = detecting.together(found, literal, Truth(truth), scale)
+            assert all_of({f"{name}: {label}": row}) is holds
+
+
+def test_numbers_are_written_shortly() -> None:
+    assert number(1.23456).ours == 1.235
+    assert number(float("nan")).ours == "none found"
+    assert span([1.0, 2.0]).ours == "1 to 2"

@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.studies.kuo2009 import cases, curves, layout, schemes
+from ssdscope.plots import schemes
+from ssdscope.plots.panels import Line, Panel, canvas, in_panels, limit
+from ssdscope.studies.kuo2009 import cases, layout
 from ssdscope.studies.kuo2009.bench import KIB, MIB
-from ssdscope.studies.kuo2009.pictures import canvas, limit
+from ssdscope.studies.kuo2009.detecting import panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,17 +37,27 @@ def test_an_axis_that_needs_no_end_holds_everything() -> None:
     assert not axes.texts
 
 
-def test_detected_sizes_are_marked_beside_the_paper_s() -> None:
-    rates = {"one": [1e6, 2e6], "none": [1e6, 1e6]}
-    picture = curves.by_size(
-        rates, [MIB, 2 * MIB], {"one": 2 * MIB, "none": None}, {"one": 4 * MIB, "none": None}
-    )
+def test_detected_sizes_are_marked() -> None:
+    line = Line(None, [1, 2, 3, 4], [1.0, 1.0, 1.0, 2.0])
+    picture = in_panels(
+        [panel(label, [line], found, MIB, name="MB") for label, found in (("one", 2 * MIB),
+         ("none", None))]
+    )  # fmt: skip
     one, none = picture.axes
-    assert words(one) == ["detected 2 MB, paper 4 MB"]
+    assert words(one) == ["detected 2 MB"]
     assert none.get_title(loc="left") == "none: none found"
-    times = np.tile([[100.0, 200.0]], (8, 1))
-    (pairs,) = curves.pairs({"x": times}, {"x": 4 * KIB}, {"x": None}).axes
-    assert words(pairs) == ["detected 4 KB"]
+
+
+def test_bars_lie_upon_each_other_under_their_names() -> None:
+    bars = {"switch": [1, 2], "full": [3, 0]}
+    (axes,) = in_panels([Panel("merges", y="merges", bars=bars, names=["on", "off"])]).axes
+    tops = [_height(patch) for patch in axes.patches]
+    assert tops == [1, 2, 4, 2]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["on", "off"]
+
+
+def _height(box: Any) -> float:
+    return float(box.get_y() + box.get_height())
 
 
 def _width(box: Any) -> float:

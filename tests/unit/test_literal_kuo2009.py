@@ -106,6 +106,16 @@ def test_the_same_amount_is_written_that_was_declared(bench: Bench) -> None:
         assert buffers.GrowingRead((64 * KIB, 256 * KIB)).run(bench).shape == (2,)
 
 
+def test_what_comes_first_falls_anywhere_or_at_a_distance(bench: Bench) -> None:
+    procedure = buffers.GrowingWrite((64 * KIB,), random_writes=64)
+    wide = procedure._places(bench)
+    assert wide.max() > bench.info.capacity_bytes // 2
+    near = buffers.GrowingWrite((64 * KIB,), 64, range_bytes=MIB)._places(bench)
+    assert near.max() < MIB
+    far = buffers.GrowingWrite((64 * KIB,), 4, distance_bytes=2 * MIB)._places(bench)
+    assert far.tolist() == [0, 2 * MIB, 4 * MIB, 6 * MIB]
+
+
 def distances(count: int = 100) -> np.ndarray:
     return np.full(count, 100.0)
 

@@ -161,7 +161,7 @@ def reproduce(
     >>> import ssdscope as s
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     s.reproduce("kuo2009", figure="25-28", out=folder)
-    kuo2009: 4 figures; rows: 12 agree, 0 are explained, 0 differ
+    kuo2009: 4 figures; rows: 18 agree, 0 are explained, 0 differ
     """
     studies.require_study(key)
     known = studies.registry()[key].figures

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ssdscope.plots import style
 from ssdscope.plots.style import LIGHT
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Values = Sequence[float] | npt.NDArray[Any]
 MARKERS = "os^Dv"
 SMALL_PT = 7.8
 """Of remarks within a panel."""
@@ -65,8 +67,8 @@ class Line:
     """
 
     label: str | None
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Values
+    y: Values
     index: int = 0
     size: float = 5.0
     width: float = 1.2
@@ -177,7 +179,7 @@ def milliseconds(axes: "Axes", *, log: bool = False) -> None:
         axes.set_ylim(bottom=0)
 
 
-def limit(axes: "Axes", x: Sequence[float], y: Sequence[float]) -> None:
+def limit(axes: "Axes", x: Values, y: Values) -> None:
     """End y where nearly all points lie, and show what is above it by triangles."""
     most = float(np.max(y))
     top = 1.3 * float(np.quantile(y, 0.97))
@@ -231,7 +233,7 @@ class Panel:
     drawn: Sequence[Line] = ()
     x: str = ""
     y: str = ""
-    bars: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bars: Mapping[str, Values] = field(default_factory=dict)
     names: Sequence[str] = ()
     sizes: bool = False
     log: bool = False

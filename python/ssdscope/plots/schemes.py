@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ssdscope.plots import LIGHT
-from ssdscope.studies.kuo2009.pictures import canvas, title
+from ssdscope.plots.panels import canvas, head
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,7 +139,7 @@ def timings(
     most = max(len(lanes) for lanes in panels.values())
     figure, drawn = canvas(len(panels), width=4.4, height=0.9 + 0.28 * most)
     end = max(stop for lanes in panels.values() for lane in lanes for _, stop in lane.spans)
-    for axes, (head, lanes) in zip(drawn, panels.items(), strict=True):
+    for axes, (title, lanes) in zip(drawn, panels.items(), strict=True):
         for place, lane in enumerate(lanes):
             bars = [(begin / scale, (stop - begin) / scale) for begin, stop in lane.spans]
             axes.broken_barh(bars, (place - 0.35, 0.7), facecolors=LOOKS[lane.look][0])
@@ -147,7 +147,7 @@ def timings(
         axes.set_ylim(most - 0.4, -0.6)
         axes.set_xlim(0, 1.03 * end / scale)
         axes.set_xlabel(f"time ({unit})")
-        title(axes, head)
+        head(axes, title)
     figure.legend(
         handles=[Patch(color=LOOKS[look][0], label=word) for look, word in words.items()],
         loc="outside lower center",

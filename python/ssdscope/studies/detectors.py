@@ -146,7 +146,7 @@ def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim
         why = question.because or UNKNOWN
     shown: dict[str, Value] = {
         "paper": "not said" if question.paper is None else _shown(question, question.paper),
-        "ours": _refusal(finding) if value is None else _shown(question, value),
+        "ours": refusal(finding) if value is None else _shown(question, value),
         "literal": "no answer" if question.literal is None else _shown(question, question.literal),
     }
     if truth is not None:
@@ -182,9 +182,15 @@ def _of_file(question: Question, truth: Truth) -> Value:
     return "absent" if truth.value is None else _shown(question, truth.value)
 
 
-def _refusal(finding: Finding) -> str:
+def refusal(finding: Finding) -> str:
+    """Say why a finding gives no value."""
     if isinstance(finding, Undetectable):
         return f"cannot be told: {str(finding.reason).replace('_', ' ')}"
     if isinstance(finding, Ambiguous):
         return f"one of {', '.join(str(each) for each in finding.candidates)}"
     return "absent"
+
+
+def value_of(finding: Finding) -> Value | None:
+    """Give the value that was detected; None where there is none."""
+    return finding.value if isinstance(finding, Detected) else None

@@ -70,6 +70,8 @@ class Row:
         Numbers of the statements that it judges.
     why
         The reason that is given where ours is not the source's.
+    on_target
+        Whether it is asked of somebody's own drive alone, so that no statement is judged by it.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Row:
     rule: Rule | None = None
     states: tuple[str, ...] = ()
     why: str = NOT_SO
+    on_target: bool = False
 
     def judge(self, case: str, reading: Reading) -> Claim:
         """Hold what was measured against the source's value."""

@@ -9,8 +9,8 @@ wait for five seconds; write x KB; if that takes "obviously" longer return x, el
 quarter of the sizes by `LEAVES_BY`, and the answer is the last size before. What leaves the buffer
 while it is filled is taken for buffer. Requests go in commands of at most 128 KB, as in the
 paper's machine (28-bit ATA: 256 sectors), so that a step at 128 KB may be that of a second
-command. How many random writes and where is not said: here 400, in the first 64 MB, where the
-timed write begins too.
+command. How many random writes is not said: here 400. Nor is where, so they fall anywhere. The
+paper's other way to keep a buffer from emptying is its worst case: writes 64 MB apart.
 
 Cost: per size the random writes and x. At 1 KB steps a buffer of 20 MB would take 28 hours of
 waiting, so the steps are the caller's. Source: kuo2009, table 5, figures 37 and 38.
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 COMMAND_BYTES = 128 << 10
 RANDOM_BYTES = 4096
 RANDOM_WRITES = 400
-RANDOM_RANGE_BYTES = 64 << 20
 REST_NS = 5_000_000_000
 READ_AGAIN = 3
 LEAVES_BY = 0.05
@@ -49,10 +48,16 @@ class GrowingWrite:
     ----------
     random_writes
         How many come first; 0 leaves step 1 out.
+    range_bytes
+        The first bytes of the drive, into which they fall; None for all of it.
+    distance_bytes
+        From one to the next, where they are not random.
     """
 
     sizes: Sequence[int]
     random_writes: int = RANDOM_WRITES
+    range_bytes: int | None = None
+    distance_bytes: int | None = None
 
     @property
     def planned_writes_bytes(self) -> int:
@@ -61,15 +66,23 @@ class GrowingWrite:
 
     def run(self, bench: Bench) -> NDArray[Any]:
         """Measure the time from the first to the last command of every size, in nanoseconds."""
-        rng = bench.rng("kuo2009 table 5")
-        pages = min(RANDOM_RANGE_BYTES, bench.info.capacity_bytes) // RANDOM_BYTES
-        places = rng.integers(0, pages, self.random_writes) * RANDOM_BYTES
+        places = self._places(bench)
         times = []
         for done, size in enumerate(self.sizes, start=1):
             bench.enter(State.AS_FOUND)
             times.append(self._one(bench, places, size))
             bench.progress("table 5", done / len(self.sizes))
         return np.array(times, dtype=float)
+
+    def _places(self, bench: Bench) -> NDArray[Any]:
+        """Give where what comes first is written."""
+        capacity = bench.info.capacity_bytes
+        pages = min(self.range_bytes or capacity, capacity) // RANDOM_BYTES
+        if self.distance_bytes is not None:
+            steps = np.arange(self.random_writes, dtype=np.int64) * self.distance_bytes
+            return steps % (pages * RANDOM_BYTES)
+        rng = bench.rng("kuo2009 table 5")
+        return rng.integers(0, pages, self.random_writes) * RANDOM_BYTES
 
     def _one(self, bench: Bench, places: NDArray[Any], size: int) -> int:
         steps, lengths = _commands(size)

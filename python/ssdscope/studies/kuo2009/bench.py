@@ -3,7 +3,7 @@
 A drive is prepared once and forked for every run, so that no run sees another's traces.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,14 +13,21 @@ import numpy.typing as npt
 from ssdscope.results import Log
 from ssdscope.seeds import stream
 from ssdscope.studies.detectors import Probed
+from ssdscope.studies.record import Reading
+from ssdscope.studies.running import Settings
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.opening import resolve_drive
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, Column
 
 KIB = 1 << 10
 MIB = 1 << 20
+GIB = 1 << 30
 SECTOR = 512
+MERGES = ("switch", "partial", "full")
+SLC = {"Transcend SLC": "transcend-slc", "Samsung SLC": "samsung-slc", "Mtron SLC": "mtron-slc"}
+"""The drives that most results are of."""
 
-Times = npt.NDArray[np.int64]
+Times = npt.NDArray[Any]
 
 
 @dataclass
@@ -29,11 +36,16 @@ class Drives:
 
     Attributes
     ----------
+    settings
+        ``KEY=VALUE`` changes to a drive under its name; ``capacity``, by which the drives are
+        larger; ``length``, by which runs are longer; ``random_range``, the bytes into which the
+        random writes before a buffer is measured fall.
     target
         A drive to measure in place of all of them, as it is; None for the presets.
     """
 
     seed: int
+    settings: Settings = field(default_factory=dict)
     target: Device | None = None
     probed: Probed = field(init=False)
     """What our probes find on them."""
@@ -42,6 +54,21 @@ class Drives:
     def __post_init__(self) -> None:
         """Give the probes the same drives."""
         self.probed = Probed(self.seed, self.target)
+
+    def long(self, count: int) -> int:
+        """Give the length of a run that usually is so long."""
+        return int(count * self.settings.get("length", 1))
+
+    def sets(self, name: str) -> tuple[str, ...]:
+        """Give the changes to a drive that the settings ask for; none to a target."""
+        if self.target is not None:
+            return ()
+        given = tuple(self.settings.get(name, ()))
+        factor = self.settings.get("capacity", 1)
+        if factor == 1:
+            return given
+        blocks = resolve_drive(f"sim:kuo-{name}")["nand"]["blocks_per_plane"]
+        return (*given, f"nand.blocks_per_plane={int(blocks * factor)}")
 
     def fork(self, name: str, *sets: str) -> Device:
         """Give a copy of a drive in its prepared state.
@@ -65,7 +92,9 @@ class Drives:
 
     def switched_on(self, name: str, *sets: str) -> Device:
         """Give a drive of which nothing was asked yet."""
-        return open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
+        uri = name if ":" in name else f"sim:kuo-{name}"
+        changes = (*self.sets(name), *sets) if uri != name else sets
+        return open_target(uri, sets=changes, seed=self.seed).device
 
     def unbuffered(self, name: str, *sets: str) -> Device:
         """Give a copy with its write buffer switched off, as the paper did by an ATA command."""
@@ -100,10 +129,25 @@ class Served:
         """Time from the first request's issue to the last one's end."""
         return int(self.log.complete_ns.max() - self.log.submit_ns.min())
 
+    @property
+    def mean_ns(self) -> float:
+        """Mean response time."""
+        return float(self.times_ns.mean())
+
+    @property
+    def rate(self) -> float:
+        """Bytes per second of response time."""
+        return float(int(self.log.bytes.sum()) / self.times_ns.sum() * 1e9)
+
     def share_ns(self, cause: str) -> Times:
         """Give the part of each response time that a cause took."""
         parts = self.log.attribution_ns or {}
         return np.asarray(parts[cause], dtype=np.int64)
+
+    def share(self, *causes: str) -> float:
+        """Give the share of all response time that causes took."""
+        took = sum(int(self.share_ns(cause).sum()) for cause in causes)
+        return took / float(self.times_ns.sum())
 
 
 def write(device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike) -> Served:
@@ -139,16 +183,25 @@ def _serve(device: Device, ops: Column, offsets: Column, lengths: Column) -> Ser
 
 def counted(device: Device, action: Callable[[], object]) -> dict[str, int]:
     """Do something, and give what the drive counted meanwhile."""
-    before = _counts(device)
+    before = counts_of(device)
     action()
-    return {name: count - before[name] for name, count in _counts(device).items()}
+    return {name: count - before[name] for name, count in counts_of(device).items()}
 
 
-def _counts(device: Device) -> dict[str, int]:
+def counts_of(device: Device) -> dict[str, int]:
+    """Give all that a drive counts; merges under their kinds."""
     counters: dict[str, Any] = device.counters() or {"merges": {}}
     plain = {name: value for name, value in counters.items() if isinstance(value, int)}
     merges: dict[str, int] = counters["merges"]
     return plain | merges
+
+
+def busy(device: Device, kind: str, action: Callable[[], object]) -> list[int]:
+    """Do something, and give how long each channel, or die, was busy with it, in nanoseconds."""
+    before = (device.counters() or {})[f"{kind}_busy_ns"]
+    action()
+    after = (device.counters() or {})[f"{kind}_busy_ns"]
+    return [one - other for one, other in zip(after, before, strict=True)]
 
 
 def slow(times_ns: Times) -> npt.NDArray[np.bool_]:
@@ -171,3 +224,42 @@ def periods(marks: npt.NDArray[np.bool_]) -> list[int]:
 def multiples(step_bytes: int, first_bytes: int, last_bytes: int) -> Sequence[int]:
     """List sizes from first to last, both included."""
     return range(first_bytes, last_bytes + 1, step_bytes)
+
+
+def size(size_bytes: float) -> str:
+    """Write a size for an axis or a reading: 512 KB, 1 MB."""
+    if size_bytes >= MIB:
+        return f"{size_bytes / MIB:g} MB"
+    return f"{size_bytes / KIB:g} KB"
+
+
+def merges_of(counts: Mapping[str, int]) -> str:
+    """Write merges by their kinds."""
+    return ", ".join(f"{counts[kind]} {kind}" for kind in MERGES)
+
+
+def share_of(kind: str, counts: Mapping[str, float]) -> float:
+    """Give the share of merges that are of a kind; NaN without any."""
+    total = sum(counts[each] for each in MERGES)
+    return counts[kind] / total if total else float("nan")
+
+
+def number(value: float) -> Reading:
+    """Read off a number."""
+    if np.isnan(value):
+        return Reading("none found", float("nan"))
+    return Reading(round(float(value), 3), float(value))
+
+
+def numbers(values: Mapping[str, float]) -> dict[str, Reading]:
+    """Read off numbers, by the names of their rows."""
+    return {name: number(value) for name, value in values.items()}
+
+
+def span(values: Iterable[float]) -> Reading:
+    """Read off values that all have to be so."""
+    asked = [float(each) for each in values]
+    if len(asked) == 1:
+        return number(asked[0])
+    low, high = (f"{each:.3g}" for each in (min(asked), max(asked)))
+    return Reading(low if low == high else f"{low} to {high}", asked)

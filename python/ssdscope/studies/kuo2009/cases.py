@@ -1,35 +1,17 @@
 """The drawings of cases, with blocks and pages: figures 25 to 29, 34 and 39."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from ssdscope.plots import LIGHT
-from ssdscope.studies.kuo2009 import schemes
-from ssdscope.studies.kuo2009.pictures import canvas, title
-from ssdscope.studies.kuo2009.schemes import Box
+from ssdscope.plots import LIGHT, schemes
+from ssdscope.plots.panels import canvas, head
+from ssdscope.plots.schemes import Box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-class Placed(Protocol):
-    """A request of the layout example."""
-
-    @property
-    def number(self) -> int:
-        """Its number."""
-
-    @property
-    def first(self) -> int:
-        """Its first sector."""
-
-    @property
-    def sectors(self) -> int:
-        """Its length."""
-
-    def pages(self) -> range:
-        """Give the pages it touches."""
+    from ssdscope.studies.kuo2009.layout import Request
 
 
 LAYOUT_WIDTH = 54.0
@@ -38,11 +20,11 @@ NAND_WIDTH = 3.2
 
 
 def layout(
-    requests: Sequence[Placed],
+    requests: Sequence["Request"],
     file: Sequence[int],
     page_sectors: int,
     block_pages: int,
-    head: str,
+    text: str,
 ) -> "Figure":
     """Draw a step of figures 25 to 28: requests over their pages, and the pages as written.
 
@@ -78,12 +60,12 @@ def layout(
         "blue: the file; orange: hot data; hatched: read, modified and written",
         muted=True,
     )
-    title(axes, head)
+    head(axes, text)
     return figure
 
 
 def _as_written(
-    axes: "Axes", requests: Sequence[Placed], looks: Mapping[int, str], page_sectors: int
+    axes: "Axes", requests: Sequence["Request"], looks: Mapping[int, str], page_sectors: int
 ) -> None:
     """Draw the NAND row: effective pages in the order of writing."""
     schemes.note(axes, 0, 3.9, "NAND flash: effective pages as they are written")
@@ -117,7 +99,7 @@ def merge_cases(counted: Sequence[str]) -> "Figure":
     """
     figure, panels = canvas(2, width=4.6, height=2.4)
     heads = ("case 1: x < effective block", "case 2: x = effective block")
-    for axes, written, head, text in zip(panels, (4, 8), heads, counted, strict=True):
+    for axes, written, case, text in zip(panels, (4, 8), heads, counted, strict=True):
         schemes.bare(axes, 11.5, 4.6)
         rest = range(written, PAGES_OF_BLOCK)
         data = [Box("", "stale")] * written + [Box("", "kept")] * len(rest)
@@ -127,7 +109,7 @@ def merge_cases(counted: Sequence[str]) -> "Figure":
         for page in rest:
             schemes.arrow(axes, (page + 0.5, 1.0), (page + 0.5, 2.2))
         schemes.note(axes, 0, 4.2, text)
-        title(axes, head)
+        head(axes, case)
     return figure
 
 
@@ -136,7 +118,7 @@ def page_cases(read_first: Mapping[tuple[int, int], int], page: int) -> "Figure"
     figure, panels = canvas(2, width=4.4, height=2.2)
     heads = ("case 1: x < effective page", "case 2: x = effective page")
     sizes = sorted({size for size, _ in read_first})
-    for axes, size, head in zip(panels, sizes, heads, strict=True):
+    for axes, size, case in zip(panels, sizes, heads, strict=True):
         schemes.bare(axes, 11.0, 4.4)
         places = sorted(place for each, place in read_first if each == size)
         for turn, place in enumerate(places):
@@ -151,7 +133,7 @@ def page_cases(read_first: Mapping[tuple[int, int], int], page: int) -> "Figure"
             tail = f"{place // 1024} KB: {found} read,\nmodified, written"
             schemes.row(axes, 0, top, boxes, tail)
             _bar(axes, 3.0 * place / page, top - 0.32, 3.0 * size / page)
-        title(axes, f"{head} ({size // 1024} KB of {page // 1024})")
+        head(axes, f"{case} ({size // 1024} KB of {page // 1024})")
     return figure
 
 
@@ -166,7 +148,7 @@ def zone_cases(loads: Sequence[int], turns: int) -> "Figure":
     """Draw figure 39: A and B in one zone and in two, and the tables loaded."""
     figure, panels = canvas(2, width=4.4, height=2.0)
     heads = ("case 1: A and B in one zone", "case 2: A and B in two zones")
-    for axes, second, head, loaded in zip(panels, (2.4, 4.0), heads, loads, strict=True):
+    for axes, second, case, loaded in zip(panels, (2.4, 4.0), heads, loads, strict=True):
         schemes.bare(axes, 10.0, 4.2)
         used = ["kept", "kept" if second > 3 else "plain", "plain"]
         zones = [Box(f"zone {number}", look, width=3.0) for number, look in enumerate(used)]
@@ -177,5 +159,5 @@ def zone_cases(loads: Sequence[int], turns: int) -> "Figure":
         tables = "0" if second < 3 else "0, then 1, then 0, ..."
         schemes.row(axes, 0, 2.3, [Box(f"in RAM: table of zone {tables}", "first", width=6.0)])
         schemes.note(axes, 0, 3.9, f"{turns} turns: {loaded} tables loaded")
-        title(axes, head)
+        head(axes, case)
     return figure

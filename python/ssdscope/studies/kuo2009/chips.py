@@ -1,4 +1,4 @@
-"""Figures 6, 7 and 8: chips that work at the same time.
+"""Figures 1, 6, 7 and 8: a flash chip, and chips that work at the same time.
 
 The drives are the Transcend SLC's chip (table 1 of the thesis) on a few channels, behind a host
 link and a mapping that take no time, and with a buffer that takes a request in at once: what is
@@ -7,16 +7,28 @@ left is chips and channels.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ssdscope.studies.judging import quoted, similar
-from ssdscope.studies.kuo2009 import schemes
-from ssdscope.studies.kuo2009.bench import SECTOR, Drives, Served, read, write
-from ssdscope.studies.kuo2009.schemes import Lane
-from ssdscope.studies.kuo2009.sheet import Binder, Columns, hand_in, number, stated
+from ssdscope.plots import schemes
+from ssdscope.plots.panels import Panel, in_panels
+from ssdscope.plots.schemes import Lane
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.kuo2009.bench import (
+    KIB,
+    SECTOR,
+    Drives,
+    Served,
+    busy,
+    number,
+    numbers,
+    read,
+    span,
+    write,
+)
 from ssdscope.studies.kuo2009.timeline import Timeline, watch
-from ssdscope.studies.record import Claim, FigureResult
+from ssdscope.studies.record import Columns, Measured, Reading
 
 DRIVE = "transcend-slc"
 PAGE = 2048
@@ -36,6 +48,7 @@ BUFFER = (
 )
 """Takes a request in at once, so that the drive can be watched."""
 STEPS, STEP_NS = 700, 1000
+WORDS = {"first": "data on the channel", "third": "chip busy (data in, and program)"}
 
 
 def chips(channels: int, ways: int, unit_bytes: int = PAGE) -> tuple[str, ...]:
@@ -49,9 +62,52 @@ def chips(channels: int, ways: int, unit_bytes: int = PAGE) -> tuple[str, ...]:
     )
 
 
+def figure_1(drives: Drives, _: StageProgress) -> Measured:
+    """Read, program and erase one chip, and count."""
+    one = chips(1, 1)
+    device = drives.fork(DRIVE, *one)
+    reading, programming = read(device, 0, PAGE), write(device, 0, PAGE)
+    small = (
+        read(device, 8 * PAGE, SECTOR).counts["flash_pages_read"],
+        write(drives.fork(DRIVE, *one), 0, SECTOR).counts["flash_pages_programmed"],
+    )
+    block = write(drives.fork(DRIVE, *one), np.arange(65) * PAGE, PAGE)
+    again = write(drives.fork(DRIVE, *one), np.zeros(drives.long(10_000)), PAGE)
+    moved = reading.share_ns("transfer")[0]
+    times = {
+        "read a page, us": reading.share_ns("nand")[0] / 1e3,
+        "program a page, us": programming.share_ns("nand")[0] / 1e3,
+        "erase a block, ms": block.share_ns("merge")[-1] / 1e6,
+        "move a byte, ns": moved / (PAGE + 64),
+    }
+    freed = again.counts["flash_pages_programmed"] / again.counts["block_erases"]
+    found = {f"table 1: {case}": number(value) for case, value in times.items()} | {
+        "table 1: a page, KB": number(programming.counts["flash_bytes_programmed"] / KIB),
+        "table 1: a block, KB": number(freed * PAGE / KIB),
+        "unit: read": number(small[0]),
+        "unit: written": number(small[1]),
+        "erase before write": number(freed),
+        "larger pages": span(_page_gains(drives)),
+    }
+    columns: Columns = {"what": list(found), "value": [each.ours for each in found.values()]}
+    shares = {"page on the channel": [moved / 1e3] * 2, "chip": [*times.values()][:2]}
+    panel = Panel("one page, one chip", y="time (us)", bars=shares, names=("read", "program"),
+                  legend="upper left")  # fmt: skip
+    return Measured(found, lambda: in_panels([panel]), columns)
+
+
+def _page_gains(drives: Drives) -> list[float]:
+    """Write in order with pages of 512 bytes, 2 KB and 4 KB; give how much faster each is."""
+    rates = []
+    for page in (512, 2 * KIB, 4 * KIB):
+        sets = (*chips(1, 1, page), f"nand.page_bytes={page}", f"ftl.merge_unit_bytes={64 * page}")
+        rates.append(write(drives.fork(DRIVE, *sets), 0, 60 * page).rate)
+    return [later / first for first, later in pairwise(rates)]
+
+
 @dataclass(frozen=True)
 class Stream:
-    """Pages written in order.
+    """Pages written in order, or read.
 
     Attributes
     ----------
@@ -71,13 +127,13 @@ class Stream:
         return self.elapsed_ns / self.pages
 
 
-def stream(drives: Drives, sets: Sequence[str], pages: int) -> Stream:
-    """Write some pages in one request."""
+def stream(drives: Drives, sets: Sequence[str], pages: int, run: object = write) -> Stream:
+    """Write, or read, some pages in one request."""
     device = drives.fork(DRIVE, *sets)
-    before = (device.counters() or {})["channel_busy_ns"][0]
-    run = write(device, 0, pages * PAGE)
-    busy = (device.counters() or {})["channel_busy_ns"][0] - before
-    return Stream(pages, run.elapsed_ns, busy / run.elapsed_ns)
+    served: list[Served] = []
+    do = read if run is read else write
+    channels = busy(device, "channel", lambda: served.append(do(device, 0, pages * PAGE)))
+    return Stream(pages, served[0].elapsed_ns, channels[0] / served[0].elapsed_ns)
 
 
 def watched(drives: Drives, sets: Sequence[str], pages: int) -> Timeline:
@@ -88,102 +144,89 @@ def watched(drives: Drives, sets: Sequence[str], pages: int) -> Timeline:
 
 def lanes(timeline: Timeline) -> list[Lane]:
     """Lay out a timing diagram: channels above, chips below."""
+    kinds = (("channel", "first", timeline.channels), ("chip", "third", timeline.dies))
     return [
-        *(
-            Lane(f"channel {number}", timeline.spans(busy), "first")
-            for number, busy in enumerate(timeline.channels)
-        ),
-        *(
-            Lane(f"chip {number}", timeline.spans(busy), "third")
-            for number, busy in enumerate(timeline.dies)
-        ),
+        Lane(f"{kind} {place}", timeline.spans(each), look)
+        for kind, look, every in kinds
+        for place, each in enumerate(every)
     ]
 
 
-WORDS = {"first": "data on the channel", "third": "chip busy (data in, and program)"}
-
-
-def figure_6(drives: Drives, binder: Binder, *sets: str) -> FigureResult:
-    """Write two pages to two chips, each on a channel of its own."""
+def figure_6(drives: Drives, _: StageProgress, *sets: str) -> Measured:
+    """Use two chips, each on a channel of its own; then more channels, and more chips on them."""
     drive = (*chips(2, 1), *sets)
     one, two = (stream(drives, drive, pages) for pages in (1, 2))
+    both = [stream(drives, drive, pages, read) for pages in (1, 2)]
     timeline = watched(drives, drive, 2)
-    return hand_in(
-        "6",
-        claims_6(one, two, timeline),
-        schemes.timings({"two channels, a page for each": lanes(timeline)}, WORDS),
-        _columns({"one page": one, "two pages": two}),
-        binder,
-    )
+    rates = {
+        channels: [
+            1 / stream(drives, (*chips(channels, 4), *sets), 48 * 4 * channels, do).page_ns
+            for do in (write, read)
+        ]
+        for channels in (1, 2, 4, 8)
+    }
+    wide = 1 / stream(drives, (*chips(4, 8), *sets), 48 * 32).page_ns
+    found = of_two(one, two, timeline) | {
+        "channels, reads": number(both[1].elapsed_ns / both[0].elapsed_ns),
+        "channels, rate": span(
+            rate / rates[1][place] / count
+            for count, each in rates.items()
+            for place, rate in enumerate(each)
+        ),
+        "ways, rate": number(wide / rates[4][0]),
+    }
+    picture = {"two channels, a page for each": lanes(timeline)}
+    return Measured(found, lambda: schemes.timings(picture, WORDS),
+                    _columns({"one page": one, "two pages": two}))  # fmt: skip
 
 
-def claims_6(one: Stream, two: Stream, timeline: Timeline) -> list[Claim]:
-    """Hold two pages on two channels against one alone."""
-    each = [timeline.busy_ns(busy) for busy in timeline.channels]
+def of_two(one: Stream, two: Stream, timeline: Timeline) -> dict[str, Reading]:
+    """Compare two pages on two channels with one alone."""
+    each = [timeline.busy_ns(channel) for channel in timeline.channels]
     together = timeline.busy_ns(np.asarray(timeline.channels.all(axis=0))) / max(min(each), 1)
-    return [
-        stated(
-            "two pages, each on a channel of its own, against one page",
-            "at the same time",
-            f"{two.elapsed_ns / one.elapsed_ns:.2f} times as long",
-            quoted(one.elapsed_ns, two.elapsed_ns),
-        ),
-        stated(
-            "channels work independently: transfers that overlap",
-            "nearly all of their time",
-            f"{100 * together:.0f} % of it",
-            len(each) > 1 and quoted(1.0, together),
-        ),
-    ]
+    overlap = together if len(each) > 1 else 0.0
+    return numbers(
+        {"channels, writes": two.elapsed_ns / one.elapsed_ns, "channels overlap": overlap}
+    )
 
 
 PAGES = 60
 """Written to each chip: fewer than a block has, so that nothing is merged."""
 
 
-def figure_7(drives: Drives, binder: Binder, *sets: str) -> FigureResult:
-    """Write to one chip of a channel, and to four in turn."""
-    runs = {
-        number: stream(drives, (*chips(1, number), *sets), PAGES * number) for number in (1, 2, 4)
-    }
+def figure_7(drives: Drives, _: StageProgress, *sets: str) -> Measured:
+    """Use one chip of a channel, and four in turn."""
+    runs, reads = (
+        {count: stream(drives, (*chips(1, count), *sets), PAGES * count, do) for count in (1, 2, 4)}
+        for do in (write, read)
+    )
     timelines = {
-        f"{number} on a channel: {100 * runs[number].used:.0f} % of it used ({paper})": lanes(
-            watched(drives, (*chips(1, number), *sets), pages)
+        f"{count} on a channel: {100 * runs[count].used:.0f} % of it used ({paper})": lanes(
+            watched(drives, (*chips(1, count), *sets), pages)
         )
-        for number, pages, paper in ((1, 2, "paper: about 20 %"), (4, 8, "paper: more"))
+        for count, pages, paper in ((1, 2, "paper: about 20 %"), (4, 8, "paper: more"))
     }
-    columns = _columns({f"{number} chips": run for number, run in runs.items()})
-    picture = schemes.timings(timelines, WORDS)
-    notes = [
-        "the share of four chips is not in the paper: it follows from the 20 % of one, times four"
-    ]
-    return hand_in("7", claims_7(runs), picture, columns, binder, notes)
+    columns = _columns({f"{count} chips": run for count, run in runs.items()})
+    notes = ["four chips read little faster: a page is longer on the channel than in the chip"]
+    return Measured(in_turn(runs, reads), lambda: schemes.timings(timelines, WORDS), columns, notes)
 
 
-def claims_7(runs: Mapping[int, Stream]) -> list[Claim]:
-    """Hold the use of the channel, by the number of chips, against the paper's."""
-    shares = {number: 100 * run.used for number, run in runs.items()}
-    faster = runs[1].page_ns / runs[4].page_ns
-    return [
-        number("one chip writes: the channel is in use", 20, shares[1], "%"),
-        stated(
-            "four chips take turns: the channel is in use",
-            "more; four times 20 % are 80 %",
-            f"{shares[4]:.1f} % ({shares[2]:.1f} % with two)",
-            quoted(80, shares[4]),
-        ),
-        stated(
-            "four chips write against one",
-            "higher rate, as programs overlap",
-            f"{faster:.1f} times the rate",
-            quoted(4, faster),
-        ),
-    ]
+def in_turn(runs: Mapping[int, Stream], reads: Mapping[int, Stream]) -> dict[str, Reading]:
+    """Say how much of a channel chips use, by their number, and how fast they are."""
+    used = {count: 100 * run.used for count, run in runs.items()}
+    return numbers(
+        {
+            "one chip": used[1],
+            "interleaving, use": used[4] / used[1],
+            "interleaving, rate": runs[1].page_ns / runs[4].page_ns,
+            "interleaving, reads": reads[1].page_ns / reads[4].page_ns,
+        }
+    )
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Reads of one place again and again.
+    """Requests to one place again and again.
 
     Attributes
     ----------
@@ -191,99 +234,79 @@ class Spread:
         How long each channel transferred.
     dies_ns
         How long each die was busy.
-    time_ns
-        Mean response time.
+    time_ns, write_ns
+        Mean response time of reads, and of writes.
     """
 
-    channels_ns: tuple[int, ...]
-    dies_ns: tuple[int, ...]
+    channels_ns: Sequence[int]
+    dies_ns: Sequence[int]
     time_ns: float
+    write_ns: float
 
 
 STRIPED = "ftl.stripe_bytes=512"
 READS = 64
 
 
-def figure_8(drives: Drives, binder: Binder) -> FigureResult:
-    """Read two sectors again and again, spread over two channels and not."""
+def figure_8(drives: Drives, _: StageProgress) -> Measured:
+    """Use two sectors again and again, spread over two channels and not."""
     striped = spread(drives, (*chips(2, 1, 2 * PAGE), STRIPED))
     plain = spread(drives, chips(2, 1, 2 * PAGE))
+    pair = {"sectors spread over channels": striped, "not spread": plain}
     columns: Columns = {
         "layout": ["striped"] * 2 + ["not striped"] * 2,
         "channel": [0, 1, 0, 1],
         "transfer_ns": [*striped.channels_ns, *plain.channels_ns],
         "die_busy_ns": [*striped.dies_ns, *plain.dies_ns],
-        "mean_ns": [each.time_ns for each in (striped, plain) for _ in range(2)],
+        "mean_ns": [each.time_ns for each in pair.values() for _ in range(2)],
     }
     panels = {
         head: [
-            *(
-                Lane(f"channel {number}", [(0, busy / READS)], "first")
-                for number, busy in enumerate(each.channels_ns)
-            ),
-            *(
-                Lane(f"chip {number}", [(0, busy / READS)], "third")
-                for number, busy in enumerate(each.dies_ns)
-            ),
+            Lane(f"{kind} {place}", [(0, took / READS)], look)
+            for kind, look, every in (
+                ("channel", "first", each.channels_ns),
+                ("chip", "third", each.dies_ns),
+            )
+            for place, took in enumerate(every)
         ]
-        for head, each in (("sectors spread over channels", striped), ("not spread", plain))
+        for head, each in pair.items()
     }
     words = {"first": "transfer, for each read", "third": "chip busy, for each read"}
-    notes = [
-        "the paper spreads a sector's bytes; the simulated drive deals whole sectors, two here"
-    ]
-    picture = schemes.timings(panels, words)
-    return hand_in("8", claims_8(striped, plain), picture, columns, binder, notes)
+    notes = ["the paper spreads a sector's bytes; the simulated drive deals whole sectors"]
+    return Measured(
+        striping(striped, plain), lambda: schemes.timings(panels, words), columns, notes
+    )
 
 
 def spread(drives: Drives, sets: Sequence[str]) -> Spread:
-    """Read the same two sectors again and again."""
+    """Read the same two sectors again and again; then write each anew."""
     device = drives.fork(DRIVE, *sets)
-    before = device.counters() or {}
-    run: Served = read(device, np.zeros(READS), 2 * SECTOR)
-    after = device.counters() or {}
-    channels, dies = (
-        tuple(one - other for one, other in zip(after[name], before[name], strict=True))
-        for name in ("channel_busy_ns", "die_busy_ns")
+    runs: list[Served] = []
+    dies: list[int] = []
+
+    def reading() -> None:
+        runs.append(read(device, np.zeros(READS), 2 * SECTOR))
+
+    channels = busy(device, "channel", lambda: dies.extend(busy(device, "die", reading)))
+    written = write(drives.fork(DRIVE, *sets), 0, 2 * SECTOR)
+    return Spread(channels, dies, runs[0].mean_ns, written.mean_ns)
+
+
+def striping(striped: Spread, plain: Spread) -> dict[str, Reading]:
+    """Compare sectors that are spread over channels with those that are not."""
+    load = max(striped.dies_ns) / max(min(striped.dies_ns), 1e-9)
+    return numbers(
+        {
+            "striping, channels": sum(took > 0 for took in striped.channels_ns),
+            "striping, transfer": max(striped.channels_ns) / max(plain.channels_ns),
+            "striping, reads": striped.time_ns / plain.time_ns,
+            "striping, writes": striped.write_ns / plain.write_ns,
+            "striping, load": load,
+        }
     )
-    return Spread(channels, dies, float(run.times_ns.mean()))
 
 
-def claims_8(striped: Spread, plain: Spread) -> list[Claim]:
-    """Hold reads of sectors that are spread over channels against those that are not."""
-    most = max(striped.channels_ns) / max(plain.channels_ns)
-    shares = [100 * busy / sum(striped.dies_ns) for busy in striped.dies_ns]
-    used = sum(busy > 0 for busy in striped.channels_ns)
-    return [
-        stated(
-            "a request uses all channels",
-            "yes",
-            f"{used} of {len(striped.channels_ns)}; not spread, "
-            f"{sum(busy > 0 for busy in plain.channels_ns)}",
-            used == len(striped.channels_ns) > 1,
-        ),
-        stated(
-            "transfer time, dealt to both channels",
-            "evenly: half on each",
-            f"{100 * most:.0f} % of what one alone takes",
-            quoted(0.5, most),
-        ),
-        stated(
-            "response time",
-            "shorter",
-            f"{striped.time_ns / 1e3:.1f} us instead of {plain.time_ns / 1e3:.1f}",
-            striped.time_ns < plain.time_ns,
-        ),
-        stated(
-            "one place used again and again: load of the chips",
-            "even",
-            " and ".join(f"{share:.0f} %" for share in shares),
-            similar(max(shares), max(min(shares), 1e-9)),
-        ),
-    ]
-
-
-def _columns(runs: Mapping[str, Stream]) -> Columns:
+def _columns(runs: Mapping[str, Stream]) -> dict[str, list[object]]:
     return {
         "run": list(runs),
         "pages": [each.pages for each in runs.values()],

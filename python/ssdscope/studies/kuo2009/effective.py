@@ -6,25 +6,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.studies.judging import quoted
-from ssdscope.studies.kuo2009 import schemes
-from ssdscope.studies.kuo2009.bench import KIB, MIB, SECTOR, Drives, periods, slow, write
+from ssdscope.plots import panels, schemes
+from ssdscope.plots.schemes import Box, Lane
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.kuo2009.bench import (
+    KIB,
+    MIB,
+    SECTOR,
+    SLC,
+    Drives,
+    busy,
+    counted,
+    number,
+    numbers,
+    periods,
+    read,
+    slow,
+    write,
+)
 from ssdscope.studies.kuo2009.chips import BUFFER, DRIVE, PAGE, chips, stream
-from ssdscope.studies.kuo2009.pictures import canvas, title
-from ssdscope.studies.kuo2009.schemes import Box, Lane
-from ssdscope.studies.kuo2009.sheet import Binder, Columns, exact, hand_in, number, stated
 from ssdscope.studies.kuo2009.timeline import Timeline, watch
-from ssdscope.studies.record import Claim, FigureResult
+from ssdscope.studies.record import Columns, Measured, Reading
+from ssdscope.targets.opening import resolve_drive
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHANNELS, WAYS = 2, 4
 """As in figure 12."""
-PHYSICAL_BLOCK = 128 * KIB
 STEPS, STEP_NS = 8000, 10_000
-ERASE_MS = 1.5
-"""Table 1."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +78,14 @@ def erased(drives: Drives, *sets: str) -> Erased:
     before = (device.counters() or {})["block_erases"]
     timeline = watch(device, lambda each: write(each, 0, MIB), STEPS, STEP_NS)
     blocks = (device.counters() or {})["block_erases"] - before
+    merges = max(int(timeline.merges[-1]), 1)
     updates = write(drives.fork(DRIVE, *drive), np.zeros(600), 4 * KIB).times_ns
     steps = periods(slow(updates))
     span = float(np.median(steps)) * 4 * KIB if steps else float("nan")
-    merges = max(int(timeline.merges[-1]), 1)
     return Erased(blocks / merges, timeline.since_merge(), span)
 
 
-def figure_12(drives: Drives, binder: Binder) -> FigureResult:
+def figure_12(drives: Drives, _: StageProgress) -> Measured:
     """Count the physical blocks, and the chips, that one merge erases."""
     found = erased(drives)
     dies = range(found.timeline.dies.shape[0])
@@ -84,63 +94,62 @@ def figure_12(drives: Drives, binder: Binder) -> FigureResult:
         "erases_ns": [found.timeline.busy_ns(found.timeline.dies[die]) for die in dies],
     }
     looks = dict.fromkeys(found.erasing, "first")
-    picture = _grid(
-        CHANNELS,
-        WAYS,
-        {die: [Box(f"physical block {die}", looks.get(die, "plain"), width=3)] for die in dies},
-        "blue: erased together, by one merge (effective block 0)",
+    boxes = {die: [Box(f"physical block {die}", looks.get(die, "plain"), width=3)] for die in dies}
+    head = "blue: erased together, by one merge (effective block 0)"
+    read_off = erased_by_merge(found) | {
+        f"largest block: {label}": number(over_the_largest(drives, name))
+        for label, name in SLC.items()
+    }
+    return Measured(read_off, lambda: _grid(CHANNELS, WAYS, boxes, head), columns)
+
+
+def erased_by_merge(found: Erased) -> dict[str, Reading]:
+    """Read off what a merge erases."""
+    return numbers(
+        {
+            "merge, blocks": found.blocks,
+            "merge, chips": len(found.erasing),
+            "effective block": found.span_bytes / KIB,
+        }
     )
-    return hand_in("12", claims_12(found), picture, columns, binder)
 
 
-def claims_12(found: Erased) -> list[Claim]:
-    """Hold what a merge erases against the paper's product of channels and ways."""
-    units = CHANNELS * WAYS
-    return [
-        exact("physical blocks that one merge erases", units, found.blocks, "blocks"),
-        exact("chips that erase", units, len(found.erasing), "chips"),
-        number(
-            "the largest effective block: physical block x channels x ways",
-            units * PHYSICAL_BLOCK / KIB,
-            found.span_bytes / KIB,
-            "KB",
-        ),
-    ]
+def over_the_largest(drives: Drives, name: str) -> float:
+    """Give the data between collections of one place over physical block x channels x ways."""
+    file = resolve_drive(f"sim:kuo-{name}", drives.sets(name))
+    nand, page = file["nand"], file["ftl"]["map_unit_bytes"]
+    largest = nand["pages_per_block"] * nand["page_bytes"] * nand["channels"] * nand["ways"]
+    count = 16 * largest // page
+    unbuffered = ("write_buffer.bytes=0",) if file.get("write_buffer", {}).get("bytes") else ()
+    run = write(drives.fork(name, *unbuffered), np.zeros(count), page)
+    collected = run.counts["gc_runs"]
+    return count * page / collected / largest if collected else float("nan")
 
 
-def figure_13(drives: Drives, binder: Binder) -> FigureResult:
+def figure_13(drives: Drives, _: StageProgress) -> Measured:
     """Watch the chips erase an effective block."""
     found = erased(drives)
     lanes = [
-        Lane(f"chip {number}", found.timeline.spans(busy), "second")
-        for number, busy in enumerate(found.timeline.dies)
+        Lane(f"chip {place}", found.timeline.spans(die), "second")
+        for place, die in enumerate(found.timeline.dies)
     ]
     columns: Columns = {
-        "chip": [number for number, lane in enumerate(lanes) for _ in lane.spans],
+        "chip": [place for place, lane in enumerate(lanes) for _ in lane.spans],
         "begin_ns": [begin for lane in lanes for begin, _ in lane.spans],
         "end_ns": [end for lane in lanes for _, end in lane.spans],
     }
-    head = f"all blocks in {found.together_ms:.2f} ms (one: {ERASE_MS} ms, table 1)"
-    picture = schemes.timings({head: lanes}, {"second": "erases a block"}, unit="ms")
-    return hand_in("13", claims_13(found), picture, columns, binder)
+    head = f"all blocks in {found.together_ms:.2f} ms"
+    words = {"second": "erases a block"}
+    return Measured(
+        erase_times(found), lambda: schemes.timings({head: lanes}, words, unit="ms"), columns
+    )
 
 
-def claims_13(found: Erased) -> list[Claim]:
-    """Hold the time of the erases against that of one."""
-    return [
-        number(
-            "time in which an effective block of eight physical blocks is erased",
-            ERASE_MS,
-            found.together_ms or float("nan"),
-            "ms",
-        ),
-        stated(
-            "chips erase side by side",
-            "almost entirely",
-            f"{found.alone_ms:.1f} ms of erases in {found.together_ms:.1f} ms",
-            quoted(CHANNELS * WAYS * found.together_ms, found.alone_ms) and found.together_ms > 0,
-        ),
-    ]
+def erase_times(found: Erased) -> dict[str, Reading]:
+    """Read off how long the erases of an effective block take."""
+    together = found.together_ms or float("nan")
+    beside = found.alone_ms / (CHANNELS * WAYS * together)
+    return numbers({"erase, time": together, "erase, side by side": beside})
 
 
 @dataclass(frozen=True)
@@ -164,13 +173,16 @@ IN_STEP = (2, 2)
 TWO_PLANES = ("nand.planes=2", "ftl.plane_order=PCWD", "ftl.merge_unit_bytes=1m")
 
 
-def figure_16(drives: Drives, binder: Binder) -> FigureResult:
+def figure_16(drives: Drives, _: StageProgress) -> Measured:
     """Write a sector into each of two effective pages, and see which chips program."""
     drive = chips(*IN_STEP, 2 * PAGE)
     pages = programmed(drives, drive, 2 * PAGE)
-    doubled = programmed(drives, (*chips(*IN_STEP, 4 * PAGE), *TWO_PLANES), 4 * PAGE)
     one = stream(drives, chips(1, 1), 1).elapsed_ns
     together = stream(drives, drive, 2).elapsed_ns
+    sensed = read(drives.fork(DRIVE, *drive), 0, SECTOR).counts["flash_pages_read"]
+    found = in_step(pages, together / one, sensed) | {
+        "two planes": number(_planes(drives, on=True)),
+    }
     boxes = {
         channel * IN_STEP[1] + way: [Box(f"of effective page {page}", look, width=3)]
         for page, look in enumerate(("first", "second"))
@@ -181,9 +193,15 @@ def figure_16(drives: Drives, binder: Binder) -> FigureResult:
         "physical_pages": [each.pages for each in pages],
         "chips": [_named(each.chips) for each in pages],
     }
-    picture = _grid(*IN_STEP, boxes, "physical pages that one write of a sector programs")
-    rows = claims_16(pages, doubled[0].pages, together / one)
-    return hand_in("16", rows, picture, columns, binder)
+    head = "physical pages that one write of a sector programs"
+    return Measured(found, lambda: _grid(*IN_STEP, boxes, head), columns)
+
+
+def _planes(drives: Drives, *, on: bool) -> float:
+    """Program a page on each of two planes of every chip in step, by the time of one page."""
+    sets = (*chips(*IN_STEP, 4 * PAGE), *TWO_PLANES, f"scheduler.multi_plane={str(on).lower()}")
+    two = write(drives.fork(DRIVE, *sets), 0, 4 * PAGE).share_ns("nand")[0]
+    return float(two / write(drives.fork(DRIVE, *chips(1, 1)), 0, PAGE).share_ns("nand")[0])
 
 
 def programmed(drives: Drives, sets: Sequence[str], page_bytes: int) -> list[Programmed]:
@@ -191,12 +209,16 @@ def programmed(drives: Drives, sets: Sequence[str], page_bytes: int) -> list[Pro
     device = drives.fork(DRIVE, *sets)
     found = []
     for page in (0, 1):
-        before = (device.counters() or {})["die_busy_ns"]
-        run = write(device, page * page_bytes, SECTOR)
-        after = (device.counters() or {})["die_busy_ns"]
-        worked = [one > other for one, other in zip(after, before, strict=True)]
-        places = [divmod(int(die), IN_STEP[1]) for die in np.flatnonzero(worked)]
-        found.append(Programmed(run.counts["flash_bytes_programmed"] / PAGE, tuple(places)))
+        counts: dict[str, int] = {}
+
+        def one(counts: dict[str, int] = counts, place: int = page * page_bytes) -> None:
+            counts |= counted(device, lambda: write(device, place, SECTOR))
+
+        worked = [took > 0 for took in busy(device, "die", one)]
+        places = tuple(
+            (die // IN_STEP[1], die % IN_STEP[1]) for die, works in enumerate(worked) if works
+        )
+        found.append(Programmed(counts["flash_bytes_programmed"] / PAGE, places))
     return found
 
 
@@ -204,54 +226,45 @@ def _named(places: Sequence[tuple[int, int]]) -> str:
     return " and ".join(f"{way} of channel {channel}" for channel, way in places)
 
 
-def claims_16(pages: Sequence[Programmed], doubled: float, ratio: float) -> list[Claim]:
-    """Hold what writes of one sector program against the paper's drawing.
+def in_step(pages: Sequence[Programmed], ratio: float, sensed: float) -> dict[str, Reading]:
+    """Read off what requests of one sector use.
 
     Parameters
     ----------
     pages
         Of two effective pages, on a chip of each channel.
-    doubled
-        Physical pages of an effective one that also spans two planes.
     ratio
         Time of an effective page by that of a physical one alone.
+    sensed
+        Physical pages that a read of one sector reads.
     """
     channels = [sorted(channel for channel, _ in each.chips) for each in pages]
     apart = not set(pages[0].chips) & set(pages[1].chips)
-    return [
-        exact("a write of one sector: physical pages programmed", 2, pages[0].pages, "pages"),
-        stated(
-            "chips in step: one of each channel, and the next ones for the next page",
-            "yes",
+    return {
+        "chips in step": Reading(
             "chips " + "; then ".join(_named(each.chips) for each in pages),
             apart and channels == [list(range(IN_STEP[0]))] * 2,
         ),
-        stated(
-            "an effective page takes the time of a physical one",
-            "at the same time",
-            f"{ratio:.2f} times as long",
-            quoted(1.0, ratio),
+        **numbers(
+            {
+                "effective page, written": pages[0].pages,
+                "effective page, read": sensed,
+                "effective page, time": ratio,
+            }
         ),
-        exact(
-            "with programs of two planes the effective page is larger by",
-            2,
-            doubled / pages[0].pages,
-            "times",
-        ),
-    ]
+    }
 
 
 def _grid(channels: int, ways: int, boxes: Mapping[int, Sequence[Box]], head: str) -> "Figure":
     """Draw the chips of each channel in a column, with what is in them."""
-    figure, (axes,) = canvas(1, width=2.6 * channels, height=0.7 + 0.5 * ways)
+    figure, (axes,) = panels.canvas(1, width=2.6 * channels, height=0.7 + 0.5 * ways)
     schemes.bare(axes, 4.6 * channels, 1.25 * ways + 0.8)
     for channel in range(channels):
         schemes.note(axes, 4.6 * channel + 1, 0.6, f"channel {channel}")
         for way in range(ways):
             top = 0.8 + 1.25 * way
             schemes.note(axes, 4.6 * channel, top + 0.6, f"chip {way}")
-            schemes.row(
-                axes, 4.6 * channel + 1, top, boxes.get(channel * ways + way, [Box(width=3)])
-            )
-    title(axes, head)
+            drawn = boxes.get(channel * ways + way, [Box(width=3)])
+            schemes.row(axes, 4.6 * channel + 1, top, drawn)
+    panels.head(axes, head)
     return figure

@@ -12,10 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssdscope.advise.layout import Requests, laid_out
+from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009 import cases
-from ssdscope.studies.kuo2009.bench import SECTOR, Drives, Served, write
-from ssdscope.studies.kuo2009.sheet import Binder, Columns, exact, hand_in, stated
-from ssdscope.studies.record import Claim, FigureResult
+from ssdscope.studies.kuo2009.bench import (
+    SECTOR,
+    Drives,
+    Served,
+    number,
+    numbers,
+    read,
+    write,
+)
+from ssdscope.studies.record import Columns, Measured, Reading
 from ssdscope.targets import Device
 
 PAGE_SECTORS = 4
@@ -28,6 +36,7 @@ DRIVE = (
     f"nand.pages_per_block={BLOCK_PAGES}",
     f"ftl.merge_unit_bytes={BLOCK_PAGES * PAGE_SECTORS * SECTOR}",
     f"ftl.map_unit_bytes={PAGE_SECTORS * SECTOR}",
+    "ftl.log_blocks=16",
     "map.kind=ram",
 )
 """The Transcend SLC's chip and firmware with the example's pages and blocks."""
@@ -151,12 +160,14 @@ def _log_blocks(requests: Sequence[Request]) -> int:
     return len({page // BLOCK_PAGES for each in requests for page in each.pages()})
 
 
-def make(name: str, drives: Drives, binder: Binder) -> FigureResult:
+def measure(name: str, drives: Drives, _: StageProgress) -> Measured:
     """Count one of the four layouts, and compare it with the one before."""
     requests = LAYOUTS[name]
     cost = count(drives, requests)
-    before = cost if name == "25" else count(drives, LAYOUTS[str(int(name) - 1)])
-    rows = claims(name, cost, before)
+    before = cost if name == FIGURES[0] else count(drives, LAYOUTS[str(int(name) - 1)])
+    found = {f"{HEADS[name]}, pages": number(cost.pages)} | leaves(name, cost, before)
+    if name == FIGURES[-1]:
+        found |= gains(repeated(drives, LAYOUTS[FIGURES[0]]), repeated(drives, requests))
     columns: Columns = {
         "request": [each.number for each in requests],
         "first_sector": [each.first for each in requests],
@@ -164,84 +175,90 @@ def make(name: str, drives: Drives, binder: Binder) -> FigureResult:
         "pages": [len(each.pages()) for each in requests],
     }
     head = f"{cost.pages:g} page writes, {cost.rmw} of them read-modify-write"
-    picture = cases.layout(requests, FILE, PAGE_SECTORS, BLOCK_PAGES, head)
-    return hand_in(name, rows, picture, columns, binder, [RECONSTRUCTED])
+    return Measured(
+        found,
+        lambda: cases.layout(requests, FILE, PAGE_SECTORS, BLOCK_PAGES, head),
+        columns,
+        [RECONSTRUCTED],
+    )
 
 
-def claims(name: str, cost: Cost, before: Cost) -> list[Claim]:
-    """Hold a layout against the paper's counts and words.
-
-    Parameters
-    ----------
-    before
-        The layout of the step before; of figure 25 itself.
-    """
-    pages = {"25": 14, "26": 9, "27": 8, "28": 8}[name]
-    words = {"25": _at_first, "26": _aligned, "27": _whole, "28": _blocks}[name]
-    return [
-        exact("effective pages written for the seven requests", pages, cost.pages, "pages"),
-        *words(cost, before),
-    ]
+HEADS = dict(zip(FIGURES, ("at first", "step 1", "step 2", "step 3"), strict=True))
 
 
-def _at_first(cost: Cost, _before: Cost) -> list[Claim]:
-    return [
-        stated(
-            "of these read, modified and written",
-            "most",
-            f"{cost.rmw} of {cost.pages:g}",
-            cost.rmw > 0.5 * cost.pages,
-        ),
-    ]
-
-
-def _aligned(cost: Cost, before: Cost) -> list[Claim]:
-    return [
-        stated(
-            "read-modify-write",
-            "nearly all gone",
-            f"{cost.rmw} left of {before.rmw}",
-            cost.rmw < 0.25 * before.rmw,
-        ),
-        stated(
-            "the file is still not updated in order",
-            "a page is written twice",
-            f"{cost.file_pages:g} pages written for its 4",
-            cost.file_pages > FILE_PAGES,
-        ),
-    ]
-
-
-def _whole(cost: Cost, before: Cost) -> list[Claim]:
-    return [
-        exact("of these read, modified and written", 0, cost.rmw, "pages"),
-        stated(
-            "the file is updated in order",
-            "pages 1 to 4, once each",
-            f"{cost.file_pages:g} pages written instead of {before.file_pages:g}",
-            cost.file_pages == FILE_PAGES,
-        ),
-    ]
-
-
-def _blocks(cost: Cost, before: Cost) -> list[Claim]:
-    return [
-        exact("of these read, modified and written", 0, cost.rmw, "pages"),
-        stated(
-            "the file can be merged by a switch",
-            "yes",
-            f"{_told(cost)}; before, {_told(before)}",
-            cost.merges["switch"] > before.merges["switch"] and cost.copied < before.copied,
-        ),
-        stated(
-            "hot data in one logical block make better use of log blocks",
-            "yes",
-            f"{cost.log_blocks} log blocks used instead of {before.log_blocks}",
-            cost.log_blocks < before.log_blocks,
-        ),
-    ]
+def leaves(name: str, cost: Cost, before: Cost) -> dict[str, Reading]:
+    """Read off what a layout leaves of cut pages, out of order, and for merges."""
+    cut, file = number(cost.rmw), number(cost.file_pages)
+    if name == "25":
+        return {"example, cut": number(cost.rmw / cost.pages)}
+    if name == "26":
+        left = Reading(f"{cost.rmw} left of {before.rmw}", cost.rmw / max(before.rmw, 1))
+        return {"step 1, cut": left, "step 1, file": file}
+    if name == "27":
+        return {"step 2, cut": cut, "step 2, file": file}
+    more = cost.merges["switch"] - before.merges["switch"]
+    used = f"{cost.log_blocks} used instead of {before.log_blocks}"
+    return {
+        "step 3, cut": cut,
+        "step 3, switch merges": Reading(f"{_told(cost)}; before, {_told(before)}", more),
+        "step 3, copied": number(cost.copied - before.copied),
+        "step 3, log blocks": Reading(used, cost.log_blocks - before.log_blocks),
+    }
 
 
 def _told(cost: Cost) -> str:
-    kinds = ", ".join(f"{number} {kind}" for kind, number in cost.merges.items() if number)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in cost.merges.items() if count)
     return f"{kinds}; {cost.copied} pages copied"
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A layout used again and again, and hot data read back.
+
+    Attributes
+    ----------
+    loads
+        Tables loaded for the hot data's requests, once.
+    """
+
+    write_ns: float
+    read_ns: float
+    copied: int
+    erased: int
+    loads: int
+
+
+ZONES = ("map.kind=zones", f"map.zone_bytes={4 * BLOCK_PAGES * PAGE_SECTORS * SECTOR}",
+         "map.resident_zones=1", "map.load_ns=400000", "ftl.log_blocks=4")  # fmt: skip
+"""Zones so small that the hot data lie in several at first, and as few log blocks."""
+ROUNDS = 100
+
+
+def repeated(drives: Drives, requests: Sequence[Request]) -> Repeated:
+    """Run a layout many times, with zones, and then read its hot data."""
+    device = drives.fork("transcend-slc", *DRIVE, *ZONES)
+    hot = [each for each in requests if each.number not in FILE]
+    served = _write(device, list(requests) * drives.long(ROUNDS))
+    once = drives.fork("transcend-slc", *DRIVE, *ZONES)
+    loads = _write(once, hot).counts["map_loads"]
+    back = read(device, [each.first * SECTOR for each in hot], PAGE_SECTORS * SECTOR)
+    return Repeated(
+        served.mean_ns,
+        back.mean_ns,
+        served.counts["gc_pages_moved"],
+        served.counts["block_erases"],
+        loads,
+    )
+
+
+def gains(first: Repeated, last: Repeated) -> dict[str, Reading]:
+    """Compare the layout at first with the last one, in time."""
+    return numbers(
+        {
+            "example, faster": first.write_ns / last.write_ns,
+            "example, reads": first.read_ns / last.read_ns,
+            "example, copied": last.copied / max(first.copied, 1),
+            "example, erased": last.erased / max(first.erased, 1),
+            "example, tables": last.loads / max(first.loads, 1),
+        }
+    )

@@ -1,13 +1,11 @@
 """What of the study can be measured on somebody's own drive, and what not, and why."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ssdscope.errors import UsageError
-from ssdscope.studies.judging import of_another_drive
-from ssdscope.studies.kuo2009 import block, zone_size
+from ssdscope.studies.kuo2009 import block, memory_sizes
 from ssdscope.studies.kuo2009.bench import KIB, MIB
-from ssdscope.studies.record import FigureResult
 from ssdscope.targets import Target
 
 LEAST_BYTES = {
@@ -19,7 +17,7 @@ LEAST_BYTES = {
     "36": 64 * MIB,
     "37": 96 * MIB,
     "38": MIB,
-    "40": zone_size.REACH,
+    "40": memory_sizes.REACH,
     "access": 0,
 }
 """Figures whose claims need nothing but what a host sees, of one drive, and how much of it."""
@@ -108,10 +106,3 @@ def _needs(target: Target) -> list[_Need]:
             f"all figures need {most:g} MiB",
         ),
     ]
-
-
-def as_of_target(figure: FigureResult, remarks: Sequence[str]) -> FigureResult:
-    """Judge a figure of somebody's own drive: what does not agree is of another drive."""
-    rows = [of_another_drive(row) for row in figure.rows]
-    title = TITLES.get(figure.id, figure.title)
-    return replace(figure, title=title, rows=rows, notes=[*figure.notes, *remarks])

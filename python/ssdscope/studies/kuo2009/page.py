@@ -1,349 +1,326 @@
-"""Figures 17, 18, 19 and 36: writes that do not fit effective pages."""
+"""Figures 17, 18, 19 and 36: writes that do not fit effective pages; and pages of other sizes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.studies.judging import SIMILAR_WITHIN
-from ssdscope.studies.kuo2009 import drawings
+from ssdscope.plots import panels
+from ssdscope.plots.panels import Line, Panel, in_panels
+from ssdscope.plots.style import LIGHT
+from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009.bench import (
     KIB,
+    MERGES,
     MIB,
     SECTOR,
     Drives,
     Served,
     multiples,
+    number,
+    numbers,
     read,
+    share_of,
+    size,
+    span,
     write,
 )
-from ssdscope.studies.kuo2009.sheet import Binder, Columns, because, exact, hand_in, stated
-from ssdscope.studies.record import Claim, FigureResult
+from ssdscope.studies.kuo2009.mapping import BY_PAGE
+from ssdscope.studies.record import Columns, Measured, Reading
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DRIVE = "transcend-slc"
 PAGE = 4 * KIB
 """The effective page of the drive, as the paper found it (figure 35)."""
 PLACES = np.arange(8) * 8 * MIB
-"""Where each size is written and read: in different blocks, fewer than there are log blocks."""
+"""Where each size is written and read on a target; a preset has the same times anywhere."""
+ROUNDS_BYTES = 64 * KIB
+"""Whole rounds of all chips of a drive."""
+LABELS = {"transcend-slc": "Transcend SLC", "samsung-slc": "Samsung SLC"}
 
 FOUR_SECTORS = ("ftl.map_unit_bytes=2k",)
 """The paper's examples have effective pages of four sectors: here, one physical page."""
 EXAMPLE_PAGE = 4 * SECTOR
-ONE_CHIP = ("nand.channels=1", "nand.ways=1", "ftl.merge_unit_bytes=128k")
-ROUND = 4
-"""Effective pages that the drive's chips write side by side."""
-TOOTH = 0.5
-"""A tooth of a saw is there if it is at least half as high as the first one."""
-LINEAR = 0.95
-"""Share of the variance that an almost straight line explains."""
 
-Curve = npt.NDArray[np.float64]
+Curve = npt.NDArray[Any]
 """Response times, or other values, by size."""
 
 
-@dataclass(frozen=True)
-class SizeCost:
-    """What a write of one size takes.
-
-    Attributes
-    ----------
-    rmw_ns
-        Time spent reading what the write does not replace.
-    programmed
-        Bytes programmed into flash for each write.
-    """
-
-    size: int
-    mean_ns: float
-    rmw_ns: float
-    programmed: float
-
-
-def _at_places(drives: Drives, size: int, drive: str = DRIVE, *sets: str) -> Served:
+def _at_places(drives: Drives, length: int, drive: str = DRIVE, *sets: str) -> Served:
     """Write one size from edges of pages on, without the write buffer where it can be off."""
-    device = drives.unbuffered(drive, *sets)
-    read(device, PLACES, max(SECTOR, device.info.logical_block_bytes))  # loads the mapping table
-    return write(device, PLACES, size)
+    device, places = drives.unbuffered(drive, *sets), _places(drives)
+    read(device, places, max(SECTOR, device.info.logical_block_bytes))  # loads the mapping table
+    return write(device, places, length)
 
 
-def write_cost(drives: Drives, drive: str, size: int, *sets: str) -> SizeCost:
-    """Count what writes of one size take inside a drive."""
-    served = _at_places(drives, size, drive, *sets)
-    return SizeCost(
-        size,
-        float(served.times_ns.mean()),
-        float(served.share_ns("rmw").mean()),
-        served.counts["flash_bytes_programmed"] / PLACES.size,
-    )
+def _places(drives: Drives) -> npt.NDArray[np.int64]:
+    return PLACES[:1] if drives.target is None else PLACES
 
 
-def figure_17(drives: Drives, binder: Binder) -> FigureResult:
-    """Draw writes below the effective page: response time, and what reading takes of it."""
+def _in_use(drives: Drives, length: int, drive: str = DRIVE) -> float:
+    """Give the mean time of a write to a block that has a log block, which holds whole rounds."""
+    if drives.target is not None:
+        return _at_places(drives, length).mean_ns
+    device = drives.unbuffered(drive)
+    places = np.column_stack([PLACES + MIB // 2, PLACES]).ravel()
+    lengths = np.tile([ROUNDS_BYTES, length], PLACES.size)
+    return float(write(device, places, lengths).times_ns[1::2].mean())
+
+
+def write_cost(drives: Drives, drive: str, length: int, *sets: str) -> dict[str, float]:
+    """Count what writes of one size take inside a drive: for each, bytes and nanoseconds."""
+    served = _at_places(drives, length, drive, *sets)
+    return {
+        "size_bytes": length,
+        "mean_ns": served.mean_ns,
+        "rmw_ns": float(served.share_ns("rmw").mean()),
+        "programmed_bytes": served.counts["flash_bytes_programmed"] / served.times_ns.size,
+        "read_bytes": served.counts["flash_bytes_read"] / served.times_ns.size,
+    }
+
+
+def figure_17(drives: Drives, _: StageProgress) -> Measured:
+    """Write less than an effective page: response time, and what reading takes of it."""
     pages = {DRIVE: PAGE, "samsung-slc": 16 * KIB}
     costs = {
-        drive: [write_cost(drives, drive, size) for size in multiples(SECTOR, SECTOR, page)]
+        drive: [write_cost(drives, drive, each) for each in multiples(SECTOR, SECTOR, page)]
         for drive, page in pages.items()
     }
-    smaller = write_cost(drives, "samsung-slc", SECTOR, "ftl.map_unit_bytes=4k").mean_ns
-    rows = claims_17(costs[DRIVE], costs["samsung-slc"][0].mean_ns, smaller)
-    columns: Columns = {
-        "drive": [drive for drive, each in costs.items() for _ in each],
-        "size_bytes": [each.size for listed in costs.values() for each in listed],
-        "mean_ns": [each.mean_ns for listed in costs.values() for each in listed],
-        "rmw_ns": [each.rmw_ns for listed in costs.values() for each in listed],
-        "programmed_bytes": [each.programmed for listed in costs.values() for each in listed],
+    every = [{"drive": drive, **each} for drive, listed in costs.items() for each in listed]
+    columns: Columns = {name: [each[name] for each in every] for name in every[0]}
+    drawn = [
+        Panel(f"{drive}, effective page {size(pages[drive])}", x="written at once (KB)",
+              y="response time (ms)",
+              bars={"write": [(each["mean_ns"] - each["rmw_ns"]) / 1e6 for each in listed],
+                    "read what is kept": [each["rmw_ns"] / 1e6 for each in listed]},
+              names=[f"{each['size_bytes'] / KIB:g}" if place % (len(listed) // 8) == 0 else ""
+                     for place, each in enumerate(listed, start=1)], legend="upper left")
+        for drive, listed in costs.items()
+    ]  # fmt: skip
+    found = {
+        f"{name}: {LABELS[drive]}": each
+        for drive, listed in costs.items()
+        for name, each in cut_pages(listed).items()
     }
-    return hand_in("17", rows, drawings.small_writes(costs, pages), columns, binder)
+    return Measured(found, lambda: in_panels(drawn), columns)
 
 
-def claims_17(costs: Sequence[SizeCost], large_ns: float, smaller_ns: float) -> list[Claim]:
-    """Hold writes up to an effective page against the paper's words.
-
-    Parameters
-    ----------
-    costs
-        By size; the last one is a whole effective page.
-    large_ns, smaller_ns
-        What a sector takes with pages of 16 KB, and of 4 KB.
-    """
+def cut_pages(costs: Sequence[Mapping[str, float]]) -> dict[str, Reading]:
+    """Read off what writes up to an effective page take, by size; the last one is a whole page."""
     small, whole = costs[:-1], costs[-1]
-    ratios = [each.mean_ns / whole.mean_ns for each in small]
-    rewritten = {each.programmed for each in small}
-    reading = min(each.rmw_ns for each in small)
-    return [
-        stated(
-            "a write below the effective page against one of a whole page",
-            "slower, although smaller",
-            f"{min(ratios):.2f} to {max(ratios):.2f} times as long",
-            min(ratios) > 1,
-        ),
-        stated(
-            "it is read, modified, and written as a whole",
-            "the whole effective page",
-            f"{', '.join(f'{each:g}' for each in sorted(rewritten))} bytes programmed, "
-            f"{reading / 1e3:.0f} us spent reading; {whole.rmw_ns / 1e3:.0f} us for a whole page",
-            rewritten == {float(whole.size)} and whole.rmw_ns == 0 < reading,
-        ),
-        stated(
-            "the larger the effective page, the more a small write costs",
-            "yes",
-            f"a sector takes the Samsung SLC {large_ns / 1e3:.0f} us with its pages of 16 KB, and "
-            f"{smaller_ns / 1e3:.0f} us if they are 4 KB",
-            large_ns > smaller_ns,
-        ),
-    ]
-
-
-@dataclass(frozen=True)
-class Straddling:
-    """A write of eight sectors, by its first one.
-
-    Attributes
-    ----------
-    pages, read_first
-        Effective pages written, and of these read before.
-    """
-
-    pages: float
-    read_first: int
-    time_ns: float
-
-
-def figure_18(drives: Drives, binder: Binder) -> FigureResult:
-    """Write sectors 3 to 10 with pages of four sectors, and beside it sectors 4 to 11."""
-    runs, alone = straddling(drives), straddling(drives, *ONE_CHIP)
-    *rows, longer = claims_18(runs)
-    rows.append(
-        because(
-            longer,
-            "the preset programs the three pages side by side on different chips, so that only "
-            "the reading adds to the time",
-            f"on a single chip: {_times(alone):.2f} times as long",
-            shown=_times(alone) > SIMILAR_WITHIN,
-        )
-    )
-    columns: Columns = {
-        "first_sector": list(runs),
-        "pages_written": [each.pages for each in runs.values()],
-        "pages_read_first": [each.read_first for each in runs.values()],
-        "response_ns": [each.time_ns for each in runs.values()],
+    return {
+        "cut page, time": span(each["mean_ns"] / whole["mean_ns"] for each in small),
+        **{
+            f"cut page, {what}": span(each[f"{name}_bytes"] / whole["size_bytes"] for each in small)
+            for what, name in (("programmed", "programmed"), ("read", "read"))
+        },
+        "cut page, reading": number(min(each["rmw_ns"] for each in small) / 1e3),
+        "whole page, reading": number(whole["rmw_ns"] / 1e3),
     }
-    picture = drawings.page_spans(
-        {f"sectors {first} to {first + 7}": (first, 8) for first in runs},
-        [each.time_ns for each in runs.values()],
-        4,
+
+
+def figure_18(drives: Drives, _: StageProgress) -> Measured:
+    """Write sectors 3 to 10 with pages of four sectors, and beside it sectors 4 to 11."""
+    every = [_straddling(drives, first) for first in (3, 4)]
+    cut, aligned = every
+    found = numbers(
+        {
+            "sectors 3 to 10, pages": cut["pages_written"],
+            "sectors 3 to 10, read first": cut["pages_read_first"],
+            "sectors 4 to 11, pages": aligned["pages_written"],
+            "sectors 3 to 10, time": cut["response_ns"] / aligned["response_ns"],
+        }
     )
-    return hand_in("18", rows, picture, columns, binder)
+    columns: Columns = {name: [each[name] for each in every] for name in cut}
+    return Measured(found, lambda: _spans(every), columns)
 
 
-def straddling(drives: Drives, *sets: str) -> dict[int, Straddling]:
-    """Write eight sectors from sector 3, and from sector 4."""
-    found = {}
-    for first in (3, 4):
-        run = write(drives.fork(DRIVE, *FOUR_SECTORS, *sets), first * SECTOR, 8 * SECTOR)
-        pages = run.counts["flash_bytes_programmed"] / EXAMPLE_PAGE
-        found[first] = Straddling(pages, run.counts["rmw_reads"], float(run.times_ns[0]))
-    return found
+def _straddling(drives: Drives, first: int) -> dict[str, float]:
+    """Write eight sectors from one on."""
+    run = write(drives.fork(DRIVE, *FOUR_SECTORS), first * SECTOR, 8 * SECTOR)
+    return {
+        "first_sector": first,
+        "pages_written": run.counts["flash_bytes_programmed"] / EXAMPLE_PAGE,
+        "pages_read_first": run.counts["rmw_reads"],
+        "response_ns": float(run.times_ns[0]),
+    }
 
 
-def _times(runs: Mapping[int, Straddling]) -> float:
-    return runs[3].time_ns / runs[4].time_ns
-
-
-def claims_18(runs: Mapping[int, Straddling]) -> list[Claim]:
-    """Hold the two writes against the paper's counts and words."""
-    return [
-        exact("sectors 3 to 10: effective pages written", 3, runs[3].pages, "pages"),
-        exact("of these read, modified and written", 2, runs[3].read_first, "pages"),
-        exact("the same data from sector 4 on: pages written", 2, runs[4].pages, "pages"),
-        stated(
-            "response time of the write that begins inside a page",
-            "far longer",
-            f"{_times(runs):.2f} times as long",
-            _times(runs) > SIMILAR_WITHIN,
-        ),
-    ]
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A sequential write in pieces of eight sectors.
-
-    Attributes
-    ----------
-    pages
-        Effective pages that the first two pieces alone write.
-    merges
-        By kind, of the whole.
-    """
-
-    pages: float
-    merges: dict[str, int]
-    time_ns: int
+def _spans(runs: Sequence[Mapping[str, float]]) -> "Figure":
+    """Draw which sectors of which pages the writes cover, and how long they take."""
+    figure, (axes,) = panels.canvas(1, width=6.4, height=2.2)
+    for row, run in enumerate(runs):
+        first = int(run["first_sector"])
+        for start in range(first // 4 * 4, first + 8, 4):
+            partly = start < first or start + 4 > first + 8
+            axes.barh(row, 4, 0.8, left=start, facecolor="none",
+                      edgecolor=LIGHT.s2 if partly else LIGHT.muted,
+                      hatch="////" if partly else None, linewidth=0.8)  # fmt: skip
+        axes.barh(row, 8, 0.36, left=first, color=LIGHT.s1)
+        label = f"sectors {first} to {first + 7}\n{run['response_ns'] / 1e3:.0f} µs"
+        axes.text(16.4, row, label, va="center", fontsize=8.2)
+    axes.set_xticks(range(0, 17, 4))
+    axes.set_xlabel("sector")
+    axes.set_xlim(0, 21)
+    axes.set_yticks([])
+    axes.invert_yaxis()
+    panels.head(axes, "hatched: read, modified and written")
+    return figure
 
 
 BLOCKS = 24
 
 
-def figure_19(drives: Drives, binder: Binder) -> FigureResult:
+def figure_19(drives: Drives, _: StageProgress) -> Measured:
     """Write on and on, eight sectors at a time, from sector 1 and from sector 0."""
-    streams = {first: _stream(drives, first) for first in (1, 0)}
-    rows = claims_19(streams[1], streams[0])
-    kinds = list(streams[0].merges)
-    columns: Columns = {
-        "first_sector": list(streams),
-        "pages_written_by_two": [each.pages for each in streams.values()],
-        **{kind: [each.merges[kind] for each in streams.values()] for kind in kinds},
-        "stream_ns": [each.time_ns for each in streams.values()],
-    }
-    picture = drawings.sequential_pieces(
-        {
-            f"from sector {first}": (each.merges, each.time_ns / 1e9)
-            for first, each in streams.items()
-        },
-        f"{BLOCKS} blocks, 8 sectors at a time",
-    )
-    return hand_in("19", rows, picture, columns, binder)
+    streams = [_stream(drives, first) for first in (1, 0)]
+    columns: Columns = {name: [each[name] for each in streams] for name in streams[0]}
+    names = [f"from sector {each['first_sector']}" for each in streams]
+    drawn = (
+        Panel(f"{BLOCKS} blocks, 8 sectors at a time", y="merges", names=names,
+              bars={kind: columns[kind] for kind in MERGES}, legend="upper right"),
+        Panel("time of the whole", y="time (s)", names=names,
+              bars={"": [each["stream_ns"] / 1e9 for each in streams]}),
+    )  # fmt: skip
+    return Measured(in_pieces(*streams), lambda: in_panels(drawn, width=3.6, height=2.7), columns)
 
 
-def _stream(drives: Drives, first: int) -> Stream:
+def _stream(drives: Drives, first: int) -> dict[str, int]:
+    """Write pieces of eight sectors: two alone, and many."""
     starts = np.arange(BLOCKS * MIB // (8 * SECTOR)) * 8 * SECTOR + first * SECTOR
     pair = write(drives.fork(DRIVE, *FOUR_SECTORS), starts[:2], 8 * SECTOR)
     whole = write(drives.fork(DRIVE, *FOUR_SECTORS), starts, 8 * SECTOR)
-    merges = {kind: whole.counts[kind] for kind in ("switch", "partial", "full")}
-    pages = pair.counts["flash_bytes_programmed"] / EXAMPLE_PAGE
-    return Stream(pages, merges, int(whole.times_ns.sum()))
+    return {
+        "first_sector": first,
+        "pages_written_by_two": pair.counts["flash_bytes_programmed"] // EXAMPLE_PAGE,
+        **{kind: whole.counts[kind] for kind in MERGES},
+        "stream_ns": int(whole.times_ns.sum()),
+    }
 
 
-def claims_19(shifted: Stream, aligned: Stream) -> list[Claim]:
-    """Hold pieces that end inside pages, and aligned ones, against the paper's words."""
-    slowdown = shifted.time_ns / aligned.time_ns
-    return [
-        exact("sectors 1 to 8, then 9 to 16: effective pages written", 6, shifted.pages, "pages"),
-        exact("sectors 0 to 7, then 8 to 15: effective pages written", 4, aligned.pages, "pages"),
-        stated(
-            "a long sequential write in such pieces: how its blocks are merged",
-            "only by full merges",
-            _told(shifted.merges),
-            shifted.merges["full"] > 0 == shifted.merges["switch"] + shifted.merges["partial"],
-        ),
-        stated(
-            "the same, beginning at the edge of a page",
-            "by switch merges",
-            _told(aligned.merges),
-            aligned.merges["switch"] > 0 == aligned.merges["full"] + aligned.merges["partial"],
-        ),
-        stated(
-            "time of the whole against that of aligned pieces",
-            "worse performance",
-            f"{slowdown:.1f} times as long",
-            slowdown > SIMILAR_WITHIN,
-        ),
-    ]
-
-
-def _told(merges: dict[str, int]) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in merges.items())
-
-
-def figure_36(drives: Drives, binder: Binder) -> FigureResult:
-    """Draw response times of writes and reads by size, in steps of 1 KB."""
-    sizes = np.array(multiples(KIB, KIB, 64 * KIB))
-    writes = np.array([_at_places(drives, int(each)).times_ns.mean() for each in sizes])
-    reads = np.array(
-        [read(drives.fork(DRIVE), PLACES, int(each)).times_ns.mean() for each in sizes]
+def in_pieces(shifted: Mapping[str, int], aligned: Mapping[str, int]) -> dict[str, Reading]:
+    """Compare pieces that end inside pages with aligned ones."""
+    return numbers(
+        {
+            "pieces from sector 1, pages": shifted["pages_written_by_two"],
+            "pieces from sector 0, pages": aligned["pages_written_by_two"],
+            "pieces from sector 1, full": share_of("full", shifted),
+            "pieces from sector 0, switch": share_of("switch", aligned),
+            "pieces from sector 1, time": shifted["stream_ns"] / aligned["stream_ns"],
+        }
     )
+
+
+def figure_36(drives: Drives, _: StageProgress) -> Measured:
+    """Measure response times of writes and reads by size, in steps of 1 KB."""
+    sizes = np.array(multiples(KIB, KIB, 64 * KIB))
+    writes = np.array([_in_use(drives, int(each)) for each in sizes])
+    places = _places(drives)
+    reads = np.array([read(drives.fork(DRIVE), places, int(each)).mean_ns for each in sizes])
     columns: Columns = {
         "size_bytes": sizes.tolist(),
         "write_ns": writes.tolist(),
         "read_ns": reads.tolist(),
     }
+    found = by_size(writes, reads)
+    if drives.target is None:
+        found["reads, writes: Samsung SLC"] = span(
+            _in_use(drives, each, "samsung-slc")
+            / read(drives.fork("samsung-slc"), places, each).mean_ns
+            for each in multiples(16 * KIB, 16 * KIB, 64 * KIB)
+        )
+    whole = sizes % PAGE == 0
+    drawn = [
+        Panel(head, [Line(None, sizes / KIB, times / 1e6, index, 2.6, 1.0),
+                     Line(f"multiples of {size(PAGE)}", sizes[whole] / KIB, times[whole] / 1e6, 3,
+                          3.6, dash="")],
+              "size (KB)", "response time (ms)", legend="lower right" if index else "")
+        for head, times, index in (("writes", writes, 1), ("reads", reads, 0))
+    ]  # fmt: skip
     notes = ["the paper labels the figure SMI; that this is the Transcend SLC is our inference"]
-    picture = drawings.sizes(sizes, writes, reads, PAGE)
-    return hand_in("36", claims_36(writes, reads), picture, columns, binder, notes)
+    return Measured(found, lambda: in_panels(drawn), columns, notes)
 
 
-def claims_36(writes_ns: Curve, reads_ns: Curve) -> list[Claim]:
-    """Hold response times of 1, 2, ... 64 KB against the paper's words."""
+def by_size(writes_ns: Curve, reads_ns: Curve) -> dict[str, Reading]:
+    """Read off response times of 1, 2, ... 64 KB."""
     edges = range(4, 64, 4)
     dips = [k for k in edges if writes_ns[k - 1] < min(writes_ns[k - 2], writes_ns[k])]
     teeth = np.array([writes_ns[k - 2] - writes_ns[k - 1] for k in (*edges, 64)]) / 1e3
     kib = np.arange(1, reads_ns.size + 1)
     rest = reads_ns - np.polyval(np.polyfit(kib, reads_ns, 1), kib)
-    linear = float(1 - np.var(rest) / np.var(reads_ns))
-    return [
-        stated(
-            "writes: shortest at multiples of the effective page, so that the line is a saw",
-            "saw-toothed, at multiples of 4 KB",
-            f"at {len(dips)} of 15 multiples shorter than 1 KB less and 1 KB more",
-            len(dips) == len(edges),
+    falls = [int((np.diff(each) < 0).sum()) for each in (reads_ns, writes_ns)]
+    least = float(teeth.min() / teeth[0]) if teeth[0] > 0 else float("nan")
+    return {
+        "saw, at multiples": number(len(dips)),
+        "saw, goes on": Reading(f"{teeth.min():.0f} to {teeth.max():.0f} us", least),
+        "reads, line": number(1 - float(np.var(rest) / np.var(reads_ns))),
+        "reads, no saw": Reading(
+            f"{falls[0]} of 63 steps of 1 KB make a read shorter, {falls[1]} a write", falls[0]
         ),
-        stated(
-            "the saw goes on: how much longer 1 KB less than a multiple takes",
-            "visibly, at all sizes",
-            f"{_range(teeth[:ROUND])} us up to {4 * ROUND} KB, {_range(teeth[ROUND:])} us beyond",
-            bool(teeth[0] > 0 and teeth.min() >= TOOTH * teeth[0]),
-        ),
-        stated(
-            "reads grow almost in a straight line",
-            "almost linear",
-            f"a line explains {100 * linear:.1f} % of the variance",
-            linear > LINEAR,
-        ),
-        stated(
-            "reads do not pay for pages they cover in part",
-            "no effect",
-            f"{_falls(reads_ns)} of 63 steps of 1 KB make a read shorter, "
-            f"{_falls(writes_ns)} a write",
-            _falls(reads_ns) == 0 < _falls(writes_ns),
-        ),
-    ]
+        "reads, writes: Transcend SLC": span(writes_ns / reads_ns),
+    }
 
 
-def _range(values: Curve) -> str:
-    return f"{values.min():.0f} to {values.max():.0f}"
+UNITS = tuple(2 * KIB << step for step in range(6))
+"""Effective pages of 2 to 64 KB."""
+DEMAND = ("map.kind=demand", "map.cache_bytes=8k")
+"""A controller with little memory, so that what it looks up has to be loaded."""
 
 
-def _falls(times_ns: Curve) -> int:
-    return int((np.diff(times_ns) < 0).sum())
+def page_sizes(drives: Drives, _: StageProgress) -> Measured:
+    """Change the effective page: what small writes cost, and what management does."""
+    runs = {unit: _of_page(drives, unit) for unit in UNITS}
+    first, last = runs[UNITS[0]], runs[UNITS[-1]]
+    columns: Columns = {
+        "effective_page_bytes": list(UNITS),
+        **{name: [each[name] for each in runs.values()] for name in first},
+    }
+    found = {
+        "page size, amplification": span(
+            each["programmed_for_written"] * SECTOR / unit for unit, each in runs.items()
+        ),
+        "page size, small writes": number(last["sector_ns"] / first["sector_ns"]),
+        "page size, throughput": number(last["whole_page_rate"] / last["sector_rate"]),
+        "page size, management": number(
+            max(later / max(one, 1) for one, later in pairwise(columns["table_moves"]))
+        ),
+        "page size, cut": number(100 * min(runs[unit]["cut"] for unit in UNITS if unit >= PAGE)),
+        "page size, mixed": number(first["mixed_rate"] / last["mixed_rate"]),
+    }  # fmt: skip
+    drawn = (
+        Panel("", [Line("a sector", UNITS, np.array(columns["sector_ns"]) / 1e3, 1)],
+              "effective page", "response time (us)", sizes=True, legend="upper left"),
+        Panel("", [Line(None, UNITS, columns["table_moves"], 0)], "effective page",
+              "tables written back in 512 MB", sizes=True, log=True),
+        Panel("1 to 16 sectors anywhere", [Line(None, UNITS, np.array(columns["cut"]) * 100, 2)],
+              "effective page", "writes that are cut (%)", sizes=True),
+    )  # fmt: skip
+    return Measured(found, lambda: in_panels(drawn, width=3.4), columns)
+
+
+def _of_page(drives: Drives, unit: int) -> dict[str, float]:
+    """Write sectors, whole pages, and small pieces anywhere with pages of one size."""
+    sets = (f"ftl.map_unit_bytes={unit}", "map.kind=ram")
+    small = _at_places(drives, SECTOR, DRIVE, *sets)
+    whole = _at_places(drives, unit, DRIVE, *sets)
+    random = drives.random("page size")
+    count = drives.long(400)
+    lengths = random.integers(1, 17, count) * SECTOR
+    places = random.integers(0, MIB // SECTOR - 16, count) * SECTOR
+    mixed = write(drives.fork(DRIVE, *sets), places, lengths)
+    cut = (places % unit != 0) | ((places + lengths) % unit != 0)
+    paged = drives.switched_on("sim:mqsim-8g", *BY_PAGE, f"ftl.map_unit_bytes={unit}", *DEMAND)
+    managed = write(paged, np.arange(4096) * 128 * KIB, 128 * KIB).counts
+    return {
+        "sector_ns": small.mean_ns,
+        "sector_rate": small.rate,
+        "whole_page_rate": whole.rate,
+        "programmed_for_written": small.counts["flash_bytes_programmed"] / SECTOR,
+        "table_moves": managed["map_write_backs"],
+        "cut": float(cut.mean()),
+        "mixed_rate": mixed.rate,
+    }

@@ -6,122 +6,122 @@ from itertools import pairwise
 
 import numpy as np
 
-from ssdscope.studies.judging import MAGNITUDE, similar
-from ssdscope.studies.kuo2009 import pictures
+from ssdscope.plots.panels import Line, Panel, in_panels
+from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009.bench import (
+    GIB,
     KIB,
     MIB,
     Drives,
     Served,
     Times,
+    number,
+    numbers,
     periods,
+    size,
     slow,
     write,
 )
-from ssdscope.studies.kuo2009.sheet import Binder, Columns, because, exact, hand_in, stated
-from ssdscope.studies.record import Claim, FigureResult
+from ssdscope.studies.record import Columns, Measured, Reading
 
 DRIVE = "transcend-slc"
 BLOCK = MIB
 SMALL = 4 * KIB
-ALWAYS = 0.95
-"""Share of the writes that counts as all of them."""
 
 
-def random_writes(drives: Drives, name: str, range_bytes: int, count: int, *sets: str) -> Served:
+def random_writes(drives: Drives, name: str, range_bytes: int, count: int) -> Served:
     """Write 4 KB at random places of the drive's first bytes."""
     offsets = drives.random(name).integers(0, range_bytes // SMALL, count) * SMALL
-    return write(drives.fork(DRIVE, *sets), offsets, SMALL)
+    return write(drives.fork(DRIVE), offsets, SMALL)
 
 
-def figure_9(drives: Drives, binder: Binder) -> FigureResult:
-    """Draw response times of random writes of 4 KB and of sequential ones of 2 MB."""
+def _dots(label: str | None, times: Times, index: int) -> Line:
+    return Line(label, range(1, times.size + 1), times / 1e6, index, 2.5, dash="")
+
+
+def figure_9(drives: Drives, _: StageProgress) -> Measured:
+    """Compare random writes of 4 KB with sequential ones of 2 MB, and a document with a film."""
     capacity = drives.fork(DRIVE).info.capacity_bytes
-    small = random_writes(drives, "9", capacity, 300).times_ns
-    large = write(drives.fork(DRIVE), np.arange(150) * 2 * MIB, 2 * MIB).times_ns
+    small = random_writes(drives, "9", capacity, drives.long(300))
+    large = write(drives.fork(DRIVE), np.arange(drives.long(150)) * 2 * MIB, 2 * MIB).times_ns
+    found = against_large(small.times_ns, large)
+    if drives.target is None:
+        found["merges, share of time"] = number(small.share("merge"))
+    used = drives.fork(DRIVE)
+    places = drives.random("9 document").integers(0, capacity // SMALL, 32) * SMALL
+    write(used, places[:16], SMALL)
+    document = write(used, places[16:], SMALL).times_ns.sum()
+    media = write(used, capacity // 2 // MIB * MIB, 512 * KIB).times_ns.sum()
+    found["document, media"] = number(document / media)
     columns: Columns = {
-        "what": ["random 4 KB"] * small.size + ["sequential 2 MB"] * large.size,
-        "response_ns": np.concatenate([small, large]).tolist(),
+        "what": ["random 4 KB"] * small.times_ns.size + ["sequential 2 MB"] * large.size,
+        "response_ns": np.concatenate([small.times_ns, large]).tolist(),
     }
-    picture = pictures.small_against_large(small, large)
-    return hand_in("9", claims_9(small, large), picture, columns, binder)
+    drawn = [_dots("random writes of 4 KB", small.times_ns, 1),
+             _dots("sequential writes of 2 MB", large, 0)]  # fmt: skip
+    panel = Panel("", drawn, "request", "response time (ms)", legend="upper right")
+    return Measured(found, lambda: in_panels([panel], width=5.6), columns)
 
 
-def claims_9(small: Times, large: Times) -> list[Claim]:
-    """Hold random writes of 4 KB against sequential ones of 2 MB, the first third left out."""
+def against_large(small: Times, large: Times) -> dict[str, Reading]:
+    """Compare random writes of 4 KB with sequential ones of 2 MB, the first third left out."""
     one, other = (float(each[each.size // 3 :].mean()) for each in (small, large))
     collects = float(slow(small)[small.size // 3 :].mean())
-    return [
-        stated(
-            "a random write of 4 KB against a sequential one of 2 MB",
-            "almost the same",
-            f"{one / other:.2f} times as long",
-            similar(one, other),
-        ),
-        stated(
-            "the cause: log blocks are used up, and collection goes on all the time",
-            "all the time",
-            f"in {100 * collects:.0f} % of the writes",
-            collects > ALWAYS,
-        ),
-    ]
+    return numbers({"random, sequential": one / other, "random, collect": collects})
 
 
-def figure_15(drives: Drives, binder: Binder) -> FigureResult:
-    """Draw where random writes fall, and their response times: in one block, over the drive."""
+def figure_15(drives: Drives, _: StageProgress) -> Measured:
+    """Write at random in one block, and over the drive."""
     capacity = drives.fork(DRIVE).info.capacity_bytes
-    inside = random_writes(drives, "15 inside", BLOCK, 1024)
-    over = random_writes(drives, "15 over", capacity, 400)
-    rows = claims_15(inside.times_ns, over.times_ns, over.counts["gc_runs"])
-    runs = {"in one block": inside, "over the drive": over}
-    pairs = [(each.log.offset_bytes, each.times_ns) for each in runs.values()]
-    picture = pictures.random_places(pairs[0], pairs[1], BLOCK)
+    inside = random_writes(drives, "15 inside", BLOCK, drives.long(1024))
+    over = random_writes(drives, "15 over", capacity, drives.long(400))
+    runs = {"random within 1 MB": inside, "random over the drive": over}
     columns: Columns = {
         "where": [name for name, each in runs.items() for _ in range(each.times_ns.size)],
         "offset_bytes": [int(at) for each in runs.values() for at in each.log.offset_bytes],
         "response_ns": [int(time) for each in runs.values() for time in each.times_ns],
     }
-    return hand_in("15", rows, picture, columns, binder)
+    scales = ((KIB, "KB"), (GIB, "GB"))
+    above = [
+        Panel(head, [Line(None, range(1, each.times_ns.size + 1), each.log.offset_bytes / scale, 7,
+              2.5, dash="")], "", f"address ({unit})")
+        for (head, each), (scale, unit) in zip(runs.items(), scales, strict=True)
+    ]  # fmt: skip
+    below = [
+        Panel("", [_dots(None, each.times_ns, index)], "request", "response time (ms)", log=True)
+        for index, each in enumerate(runs.values())
+    ]
+    return Measured(
+        within_and_over(inside.times_ns, over.times_ns, over.counts["gc_runs"]),
+        lambda: in_panels([*above, *below], rows=2, height=2.5),
+        columns,
+    )
 
 
-def claims_15(inside: Times, over: Times, collected: int) -> list[Claim]:
-    """Hold random writes within a block, and over the drive, against the paper's words.
+def within_and_over(inside: Times, over: Times, collected: int) -> dict[str, Reading]:
+    """Read off how long a log block lasts within a block, and over the drive.
 
     Parameters
     ----------
     collected
         Log blocks that were collected during the writes over the drive.
     """
-    onset = int(np.argmax(slow(over)))
-    after = float(slow(over)[onset:].mean())
-    late = over.size - onset
-    return [
-        exact(
-            "within an effective block: writes until the log block is full and collected",
-            BLOCK // SMALL,
-            _mean(periods(slow(inside))),
-            "writes",
+    late = slow(over)
+    onset = int(np.argmax(late)) if late.any() else over.size - 1
+    after = float(late[onset:].mean())
+    used = (over.size - onset) / max(collected, 1) / (BLOCK // SMALL)
+    return {
+        "within a block": number(_mean(periods(slow(inside)))),
+        "over the drive": Reading(
+            f"from write {onset + 1} on {100 * after:.0f} % of the writes", after
         ),
-        stated(
-            "over the drive: collection once the log blocks are used up",
-            "then every write",
-            f"from write {onset + 1} on {100 * after:.0f} % of the writes",
-            onset > 0 and after > ALWAYS,
-        ),
-        stated(
-            "over the drive: log blocks are collected while mostly empty",
-            "much unused space",
-            f"{late / max(collected, 1):.2f} writes of 4 KB for each log block collected, "
-            f"which has room for {BLOCK // SMALL}",
-            2 * late < collected * BLOCK // SMALL,
-        ),
-    ]
+        "over the drive, unused": number(100 * (1 - used)),
+    }
 
 
 RANGES = tuple(64 * KIB << step for step in range(14))
 """From a part of an effective block to half a GB."""
-FEW = (BLOCK // 2, BLOCK, 2 * BLOCK, RANGES[-1])
-ONE_LOG_BLOCK = ("ftl.log_blocks=1",)
+WALK_BYTES = 64 * MIB
 
 
 @dataclass(frozen=True)
@@ -133,53 +133,37 @@ class Range:
     median_ns: float
 
 
-def figure_32(drives: Drives, binder: Binder) -> FigureResult:
-    """Draw the mean response time by the range of random writes."""
-    ranges, whole = _by_range(drives, RANGES)
-    *rows, where = claims_32(ranges, whole)
-    if drives.target is None:
-        tried = slow_from(*_by_range(drives, FEW, *ONE_LOG_BLOCK))
-        where = because(
-            where,
-            "each block in the range can have one of the 16 log blocks, a number that is assumed; "
-            "the paper does not say how many its drive has",
-            f"with a single log block it becomes slow {_between(tried)}",
-            shown=tried == 2 * BLOCK,
-        )
+def figure_32(drives: Drives, _: StageProgress) -> Measured:
+    """Write at random within ranges, and on walks whose steps stay below an effective block."""
+    sequential = write(drives.fork(DRIVE), np.arange(1536) * SMALL, SMALL).times_ns
+    whole = float(sequential[512:].mean())
+    ranges = [_range(drives, each) for each in RANGES]
+    found = by_range(ranges, whole) | {"by distance": number(_walk(drives) / whole)}
     columns: Columns = {
         "range_bytes": [each.bytes for each in ranges],
         "mean_ns": [each.mean_ns for each in ranges],
         "median_ns": [each.median_ns for each in ranges],
     }
-    picture = pictures.ranges(ranges, whole, BLOCK)
-    return hand_in("32", [*rows, where], picture, columns, binder)
-
-
-def claims_32(ranges: Sequence[Range], whole_ns: float) -> list[Claim]:
-    """Hold random writes by their range against sequential ones, which take `whole_ns`."""
-    inside = max(each.mean_ns for each in ranges if each.bytes <= BLOCK)
-    wide = ranges[-1].mean_ns
-    knee = slow_from(ranges, whole_ns)
-    return [
-        stated(
-            "random within an effective block against sequential writes of as much data",
-            "almost the same",
-            f"{inside / whole_ns:.2f} times as long in the mean, collection included",
-            similar(inside, whole_ns),
-        ),
-        stated(
-            "random over a range far beyond an effective block",
-            "very slow",
-            f"{wide / whole_ns:.1f} times as long as sequential",
-            wide > MAGNITUDE[0] * whole_ns,
-        ),
-        stated(
-            "where it becomes slow",
-            "beyond one effective block",
-            _between(knee),
-            knee == 2 * BLOCK,
-        ),
+    drawn = [
+        Line(label, columns["range_bytes"], np.array(columns[f"{label}_ns"]) / 1e6, index, 4)
+        for label, index in (("mean", 1), ("median", 0))
     ]
+    panel = Panel("", drawn, "range of random writes of 4 KB (bytes)", "response time (ms)",
+                  sizes=True, log=True, marks=[(BLOCK, "effective block")],
+                  level=(whole / 1e6, "sequential, mean"), legend="center left")  # fmt: skip
+    return Measured(found, lambda: in_panels([panel], width=5.6), columns)
+
+
+def by_range(ranges: Sequence[Range], whole_ns: float) -> dict[str, Reading]:
+    """Compare random writes by their range with sequential ones, which take `whole_ns`."""
+    inside = max(each.mean_ns for each in ranges if each.bytes <= BLOCK)
+    knee = slow_from(ranges, whole_ns)
+    where = "nowhere" if knee is None else f"between {size(knee / 2)} and {size(knee)}"
+    return {
+        "by range, within": number(inside / whole_ns),
+        "by range, beyond": number(ranges[-1].mean_ns / whole_ns),
+        "by range, where": Reading(where, float("nan") if knee is None else knee / BLOCK),
+    }
 
 
 def slow_from(ranges: Sequence[Range], whole_ns: float) -> int | None:
@@ -189,44 +173,45 @@ def slow_from(ranges: Sequence[Range], whole_ns: float) -> int | None:
     return late[0] if late else None
 
 
-def _between(knee: int | None) -> str:
-    if knee is None:
-        return "nowhere"
-    return f"between {pictures.size(knee / 2)} and {pictures.size(knee)}"
-
-
-def _by_range(drives: Drives, sizes: Sequence[int], *sets: str) -> tuple[list[Range], float]:
-    """Measure random writes by their range, and sequential writes in the mean."""
-    device = drives.fork(DRIVE, *sets)
-    sequential = write(device, np.arange(1536) * SMALL, SMALL).times_ns
-    ranges = [_range(drives, size, *sets) for size in sizes]
-    return ranges, float(sequential[512:].mean())
-
-
-def _range(drives: Drives, size: int, *sets: str) -> Range:
+def _range(drives: Drives, within: int) -> Range:
     # Enough to fill the log blocks of the range; wide ranges collect in every write.
-    count = max(1536, 3 * size // SMALL) if size <= 16 * BLOCK else 384
-    times = random_writes(drives, f"32 {size}", size, count, *sets).times_ns[count // 3 :]
-    return Range(size, float(times.mean()), float(np.median(times)))
+    count = drives.long(max(1536, 3 * within // SMALL) if within <= 16 * BLOCK else 384)
+    times = random_writes(drives, f"32 {within}", within, count).times_ns[count // 3 :]
+    return Range(within, float(times.mean()), float(np.median(times)))
 
 
-def figure_33(drives: Drives, binder: Binder) -> FigureResult:
-    """Draw which writes collect when each is a fixed distance from the one before."""
+def _walk(drives: Drives) -> float:
+    """Write 4 KB at places of which each is less than an effective block from the last one."""
+    steps = drives.random("32 walk").integers(1 - BLOCK // SMALL, BLOCK // SMALL, drives.long(1536))
+    places = np.cumsum(steps) * SMALL % WALK_BYTES
+    return float(write(drives.fork(DRIVE), places, SMALL).times_ns[512:].mean())
+
+
+def figure_33(drives: Drives, _: StageProgress) -> Measured:
+    """Count which writes collect when each is a fixed distance from the one before."""
     distances = [BLOCK // 8, BLOCK // 4, BLOCK // 2, BLOCK, 2 * BLOCK]
     runs = {each: _strided(drives, each) for each in distances}
     # By the counts of the drive: which share of the writes waited for collection.
     shares = {each: run.counts["gc_runs"] / run.times_ns.size for each, run in runs.items()}
-    rows = claims_33(_mean(periods(slow(runs[BLOCK // 2].times_ns))), shares)
     columns: Columns = {
         "distance_bytes": [each for each, run in runs.items() for _ in range(run.times_ns.size)],
         "response_ns": [int(time) for run in runs.values() for time in run.times_ns],
     }
-    picture = pictures.distances({each: run.times_ns for each, run in runs.items()}, BLOCK)
-    return hand_in("33", rows, picture, columns, binder)
+    top = max(int(run.times_ns.max()) for run in runs.values()) / 1e6
+    panels = [
+        Panel(f"every {size(each)}\n({each / BLOCK:g} blocks)", [_dots(None, run.times_ns, 1),
+              Line(None, [1], [top], 1, 0, 0)], "request", "response time (ms)")
+        for each, run in runs.items()
+    ]  # fmt: skip
+    return Measured(
+        by_distance(_mean(periods(slow(runs[BLOCK // 2].times_ns))), shares),
+        lambda: in_panels(panels, width=2.4, height=2.6),
+        columns,
+    )
 
 
-def claims_33(half: float, shares: Mapping[int, float]) -> list[Claim]:
-    """Hold how often writes collect against the paper's.
+def by_distance(half: float, shares: Mapping[int, float]) -> dict[str, Reading]:
+    """Read off how often writes collect.
 
     Parameters
     ----------
@@ -235,39 +220,22 @@ def claims_33(half: float, shares: Mapping[int, float]) -> list[Claim]:
     shares
         Collections for each write, by distance.
     """
-    whole = 1 / shares[BLOCK] if shares[BLOCK] else float("nan")
-    return [
-        exact(
-            "(A) distance of half an effective block: one collection in so many writes",
-            2,
-            half,
-            "writes",
-        ),
-        exact(
-            "(B) distance of an effective block: one collection in so many writes",
-            1,
-            whole,
-            "writes",
-        ),
-        stated(
-            "the longer the distance, the more often",
-            "yes",
-            ", ".join(f"{pictures.size(each)}: {100 * s:.0f} %" for each, s in shares.items()),
-            _rising(list(shares.values())),
-        ),
-    ]
+    every = list(shares.values())
+    rising = every[0] < every[-1] and all(one <= other for one, other in pairwise(every))
+    said = ", ".join(f"{size(each)}: {100 * share:.0f} %" for each, share in shares.items())
+    return {
+        "half a block apart": number(half),
+        "a block apart": number(1 / shares[BLOCK] if shares[BLOCK] else float("nan")),
+        "farther apart": Reading(said, rising),
+    }
 
 
 def _strided(drives: Drives, distance: int) -> Served:
     device = drives.fork(DRIVE)
     before = 40 * BLOCK // distance
     write(device, np.arange(before) * distance, SMALL)
-    return write(device, (before + np.arange(48)) * distance, SMALL)
+    return write(device, (before + np.arange(drives.long(48))) * distance, SMALL)
 
 
 def _mean(steps: Sequence[int]) -> float:
     return float(np.mean(steps)) if steps else float("nan")
-
-
-def _rising(shares: Sequence[float]) -> bool:
-    return shares[0] < shares[-1] and all(one <= other for one, other in pairwise(shares))

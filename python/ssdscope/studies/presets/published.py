@@ -52,9 +52,6 @@ class Subject:
     budget: str = "default"
 
 
-_DRAINED = (
-    "8 MB leave the buffer while it is filled: the paper's knee is beyond what the buffer holds"
-)
 _IN_STEP = "blocks of 16 KB lie on all channels, so that reads take as long whatever the order"
 _ONE_COMMAND = "one command at a time behind a link: reads at once take as long wherever they are"
 _SLOW_COMMAND = (
@@ -100,7 +97,7 @@ SUBJECTS: Mapping[str, Subject] = {
         (
             Published("rmw_unit_bytes", 8 * KIB, "kuo2009, figure 35"),
             Published("merge_unit_bytes", 4 * MIB, "kuo2009, figure 30"),
-            Published("write_buffer_bytes", 20 * MIB, "kuo2009, figure 37", _DRAINED),
+            Published("write_buffer_bytes", 20 * MIB, "kuo2009, figure 37"),
             Published("map_zone_bytes", 40 * MIB, "kuo2009, figure 41"),
         )
     ),
