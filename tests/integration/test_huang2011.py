@@ -1,4 +1,4 @@
-"""The study of 2011: its claims can fail, and its drives run under its grid."""
+"""The study of 2011: its drives run as the paper's, and any other drive can be measured so."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,52 +8,30 @@ import pytest
 from ssdscope import studies
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import silent
-from ssdscope.studies import Verdict
-from ssdscope.studies.huang2011 import claims, datasheet, figure, means, on_target, procedure
-from ssdscope.studies.huang2011.procedure import Curve
+from ssdscope.studies import Claim, Verdict
+from ssdscope.studies.huang2011 import (
+    CURVES,
+    PAPER,
+    claims,
+    datasheet,
+    means,
+    mechanisms,
+    on_target,
+    procedure,
+)
+from ssdscope.studies.huang2011.predicting import runs
+from ssdscope.studies.huang2011.procedure import Curve, Runs
 from ssdscope.targets import open_target
 from ssdscope.targets.opening import resolve_drive
-from ssdscope.workloads.grid import Row, Stop
+from ssdscope.workloads.grid import FILLED_STOP, Row, Stop
 
 QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 
 
 def test_the_figures_are_known() -> None:
-    assert list(studies.registry()["huang2011"].figures) == [
-        "I",
-        "3",
-        "4",
-        "5",
-        "6",
-        "7",
-        "means",
-        "II",
-        "III",
-        "IV",
-        "V",
-        "VI",
-        "8",
-        "9",
-        "10",
-        "readings",
-        "platforms",
-        "VII",
-        "unseen",
-        "simulators",
-    ]
-
-
-@pytest.mark.parametrize("name", ["3", "4", "5", "6", "7"])
-def test_every_line_has_its_points(name: str, tmp_path: Path) -> None:
-    lines = procedure.curves(name)
-    assert {each.device for each in lines} == {"SSD_I", "SSD_S", "HDD_S"}
-    assert all(len(each.x) == len(each.vectors) for each in lines)
-    rows = {each: [made_up(each, place) for place in range(len(each.x))] for each in lines}
-    found = claims.compare(name, rows)
-    assert found
-    assert any(claim.verdict == Verdict.DIFFERS for claim in found), "flat drives show nothing"
-    image = figure.draw(name, rows, tmp_path / "figure.svg")
-    assert image.with_suffix(".png").stat().st_size > 10_000
+    known = list(studies.registry()["huang2011"].figures)
+    assert known == list(PAPER.figures)
+    assert set(known) >= {"I", *CURVES, "II", "III", "IV", "V", "VI", "VII", "8", "9", "10"}
 
 
 def made_up(curve: Curve, place: int) -> Row:
@@ -61,56 +39,60 @@ def made_up(curve: Curve, place: int) -> Row:
     return Row(curve.vectors[place], 100, 1e6 + place, 1e3, 1e6, 10**9)
 
 
-def test_lines_are_measured_in_order() -> None:
+def test_lines_are_measured_in_order_and_no_run_twice() -> None:
     line = procedure.curves("3")[-1]
     short = replace(line, x=line.x[::5], vectors=line.vectors[::5])
-    rows = procedure.measure([short], 1, silent, QUICK)
+    made = Runs(1, stop=QUICK)
+    rows = made.of([short], silent)
     assert [row.vector for row in rows[short]] == list(short.vectors)
     assert all(row.requests > 0 for row in rows[short])
+    assert made.of([short], silent)[short][0] is rows[short][0]
 
 
 @pytest.mark.always(2)
-@pytest.mark.parametrize("name", ["3", "4", "5", "6"])
-def test_the_drives_behave_as_the_paper_s(name: str) -> None:
-    """Figure 7 is of the same runs as figure 6."""
-    rows = procedure.measure(procedure.curves(name), 1, silent)
-    tried = {
-        what: procedure.with_a_faster_link(wr_ratio, 1, QUICK)
-        for what, (where, wr_ratio) in claims.CONTRADICTED.items()
-        if where == name
-    }
-    found = [
-        row
-        for each in (name, "7")[: 1 + (name == "6")]
-        for row in claims.compare(each, rows, tried)
-    ]
-    assert [row for row in found if row.verdict == Verdict.DIFFERS] == []
-    assert sum(row.verdict == Verdict.EXPLAINED for row in found) <= 2
+def test_the_drives_behave_as_the_paper_s() -> None:
+    """Most of what is said of figures 3 to 7 holds; no reading lacks a row."""
+    made = Runs(1, stop=replace(FILLED_STOP, until_ci=0.05))
+    found: dict[str, Claim] = {}
+    for name in CURVES:
+        rows = made.of(procedure.curves(name), silent)
+        found |= {each.name: each for each in PAPER.claims(claims.readings(name, rows))}
+    differing = {name for name, each in found.items() if each.verdict != Verdict.AGREES}
+    assert len(differing) < len(found) / 3
+    assert found["writes for reads: SSD_I"].verdict == Verdict.AGREES
+    assert found["latency, 90 % reads: SSD_I"].verdict == Verdict.AGREES
+    assert found["order under load: writes"].verdict == Verdict.AGREES
+    assert "some extent: SSD_S, writes" in differing, "far more than the paper's words"
+    asked = {row.name for row in PAPER.rows.values() if row.figure in CURVES}
+    assert {name.partition(": ")[0] for name in found} == asked
 
 
-def test_means_of_the_disk_are_near_the_paper_s() -> None:
-    rows = means.measure(1, silent, devices=["HDD_S"])
-    assert len(rows["HDD_S"]) == 500
-    assert [claim.verdict for claim in means.compare(rows)] == [Verdict.AGREES] * 3
+def test_what_is_said_of_ssds_is_shown_by_runs() -> None:
+    read = dict(mechanisms._array(Runs(1))) | dict(mechanisms._ssd_a(Runs(1)))
+    assert {each.verdict for each in PAPER.claims(read)} == {Verdict.AGREES}
+    named = {row.name for row in PAPER.rows.values() if row.figure == "mechanisms"}
+    assert {each.partition(": ")[0] for each in read} <= named
 
 
-@pytest.mark.parametrize("entry", datasheet.ENTRIES, ids=lambda each: f"{each.device} {each.what}")
+def test_means_are_of_one_pattern_each_or_of_what_models_learn_from(tmp_path: Path) -> None:
+    quick = Runs(1, stop=QUICK)
+    assert len(means.drawn(quick, "HDD_S")) == 500
+    part = replace(runs.part(tmp_path, 1, 240, "HDD_S", 1), stop=QUICK)
+    made = means.measure(part, quick, silent)
+    assert made.columns is not None
+    assert len(made.columns["device"]) == 240
+    assert {name.partition(": ")[0] for name in made.readings} <= set(PAPER.rows)
+    assert "Standard error of the latency" in made.notes[1]
+
+
+@pytest.mark.parametrize("entry", datasheet.entries(), ids=lambda each: each.name)
 def test_what_the_data_sheets_say_is_within_a_tenth(entry: datasheet.Entry) -> None:
-    (claim,) = datasheet.compare(datasheet.measure(1, silent, [entry]))
+    (claim,) = PAPER.claims({entry.name: claims.of(datasheet.value(entry, Runs(1)))})
     if (entry.device, entry.what) == ("SSD_I", "write latency"):
-        assert claim.verdict == Verdict.EXPLAINED
-        assert "writes are 100 us faster" in claim.why
-    else:
+        assert claim.verdict == Verdict.DIFFERS
+        assert "random writes of 4 KB took 103 us" in claim.why
+    elif entry.row != "sustained":
         assert claim.verdict == Verdict.AGREES, claim
-
-
-def test_entries_of_a_data_sheet_can_differ() -> None:
-    for entry in datasheet.ENTRIES:
-        (claim,) = datasheet.compare({entry: 1.2 * entry.published})
-        assert claim.verdict != Verdict.AGREES
-        assert claim.why
-    limit = next(each for each in datasheet.ENTRIES if each.bound)
-    assert datasheet.compare({limit: 1.0})[0].verdict == Verdict.AGREES
 
 
 def test_buffers_are_those_of_table_1() -> None:
@@ -123,13 +105,14 @@ def test_the_figures_of_one_drive(tmp_path: Path) -> None:
     target = open_target("sim:mqsim-8g", seed=1)
     result = studies.run("huang2011", out_dir=tmp_path, target=target, seed=1)
     assert result.target == "sim:mqsim-8g"
-    assert [figure.id for figure in result.figures] == ["3", "4", "5", "6", "7"]
-    rows = {row.what: row for figure in result.figures for row in figure.rows}
-    assert rows["more writes cost much"].verdict == Verdict.AGREES
-    assert rows["queue depth drives the latency of reads"].verdict == Verdict.AGREES
+    assert [figure.id for figure in result.figures] == list(CURVES)
+    rows = {row.name: row for figure in result.figures for row in figure.rows}
+    uri = "sim:mqsim-8g"
+    assert rows[f"writes for reads: {uri}"].verdict == Verdict.AGREES
+    assert rows[f"depth, latency: {uri}, reads"].verdict == Verdict.AGREES
     # Mapped by pages and without read-ahead: it does not care for order.
-    assert rows["random writes hurt"].verdict == Verdict.DIFFERS
-    assert rows["random writes hurt"].why == "of another drive"
+    assert rows[f"random for sequential: {uri}, writes"].verdict == Verdict.DIFFERS
+    assert rows[f"random for sequential: {uri}, writes"].why == "of another drive"
     for each in result.figures:
         assert each.image is not None
         assert each.data is not None
@@ -139,13 +122,22 @@ def test_the_figures_of_one_drive(tmp_path: Path) -> None:
 
 def test_claims_about_one_drive_can_fail_and_hold() -> None:
     target = open_target("null:1g")
-    for name in ("3", "4", "5", "6", "7"):
+    for name in CURVES:
         lines = on_target.lines(name, target)
         flat = {each: [made_up(each, 0) for _ in each.x] for each in lines}
-        assert any(row.verdict == Verdict.DIFFERS for row in on_target.compare(name, flat))
+        assert any(
+            row.verdict == Verdict.DIFFERS for row in PAPER.claims(on_target.readings(name, flat))
+        )
     (mixed,) = on_target.lines("3", target)
-    slower = {mixed: [Row(v, 9, 1.2e6 + 5e4 * v.wr_ratio, 1, 1.2e8) for v in mixed.vectors]}
-    assert {row.verdict for row in on_target.compare("3", slower)} == {Verdict.AGREES}
+    slower = {
+        mixed: [
+            Row(v, 9, ms * 1e6, 1e3 / ms, 0.256e9 / ms)
+            for v in mixed.vectors
+            for ms in (1.5 + 0.05 * v.wr_ratio,)
+        ]
+    }
+    rows = PAPER.claims(on_target.readings("3", slower))
+    assert {row.verdict for row in rows} == {Verdict.AGREES}
 
 
 def test_a_file_open_for_reading_is_only_read(tmp_path: Path) -> None:
@@ -154,11 +146,12 @@ def test_a_file_open_for_reading_is_only_read(tmp_path: Path) -> None:
     target = open_target(str(path))
     (lines,) = on_target.lines("3", target)
     assert [vector.wr_ratio for vector in lines.vectors] == [0]
-    lines = on_target.lines("6", target)
-    assert [each.name for each in lines] == [f"reads, {each}" for each in procedure.PATTERNS]
-    rows = procedure.measure_on(target.device, lines, 1, silent, QUICK)
-    whats = [row.what for row in on_target.compare("6", rows)]
-    assert whats == ["reads with a stride are close to random ones"]
+    six = on_target.lines("6", target)
+    assert [each.name for each in six] == [f"reads, {each}" for each in procedure.PATTERNS]
+    rows = procedure.measure_on(target.device, six, 1, silent, QUICK)
+    read = on_target.readings("6", rows)
+    assert read
+    assert not any("writes" in name.removeprefix("file:") for name in read)
     assert any("reading only" in note for note in on_target.left_out("6", target, rows))
     assert path.read_bytes() == b"\x5a" * (16 << 20)
 

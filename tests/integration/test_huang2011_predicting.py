@@ -1,5 +1,6 @@
 """The models of 2011: what is said of them can fail, and their runs are kept and gone on with."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,28 +12,27 @@ from ssdscope.errors import UsageError
 from ssdscope.models import designs, features
 from ssdscope.models.table import Collected, load
 from ssdscope.probes.budget import silent
-from ssdscope.studies.huang2011 import means
+from ssdscope.studies.huang2011 import PAPER, TRACES, _study
+from ssdscope.studies.huang2011.predicting import accuracy as fitted
 from ssdscope.studies.huang2011.predicting import (
+    characteristics,
+    comparing,
     datasheets,
     frozen,
     improving,
     platforms,
-    published,
-    quantile,
-    readings,
     runs,
     simulators,
     tables,
     tree,
     unseen,
-    verdicts,
 )
-from ssdscope.studies.huang2011.predicting.accuracy import Accuracy, Cell
-from ssdscope.studies.huang2011.predicting.published import Printed
+from ssdscope.studies.huang2011.predicting.accuracy import AVERAGED, TARGETS, WEIGHTED, Accuracy
 from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL, Part
 from ssdscope.studies.huang2011.predicting.unseen import Learning
-from ssdscope.studies.huang2011.predicting.verdicts import Held
-from ssdscope.studies.record import Verdict
+from ssdscope.studies.huang2011.procedure import PRESETS, Runs
+from ssdscope.studies.record import Claim, Reading, Verdict
+from ssdscope.studies.running import Run
 from ssdscope.targets import open_target
 from ssdscope.workloads.grid import FILLED_STOP, KIB, Stop, Vector
 
@@ -59,33 +59,15 @@ def made_up(
     return accuracy
 
 
-@pytest.fixture(name="cell", scope="module")
-def _cell(tmp_path_factory: pytest.TempPathFactory) -> Cell:
-    """Fit an extended model of the made-up runs."""
-    folder = tmp_path_factory.mktemp("runs")
-    found = made_up(folder, ("SSD_I",)).cell("SSD_I", "extended", "latency", "all", silent)
-    assert found is not None
-    return found
-
-
-def test_the_paper_s_numbers_go_together() -> None:
-    for device, known in means.PUBLISHED.items():
-        rows = {target: published.EXTENDED[target][device] for target in published.TARGETS}
-        assert rows["latency"].mean == known.latency_ms
-        assert rows["bandwidth"].mean == known.bandwidth_mb_s
-        assert rows["iops"].mean == known.iops
-        for target, row in rows.items():
-            assert row.mre < published.BASIC[target][device].mre
-            assert row.r2 > published.BASIC[target][device].r2
-    for target in published.TARGETS:
-        assert list(published.SPECIFIC[target]) == list(features.WORKLOADS)[1:]
-    assert published.specific("latency", "rand_rd", "HDD_S").mre == 46
+def rows_of(read: dict[str, Reading]) -> set[str]:
+    """Judge readings, and name their rows."""
+    return {each.name.partition(": ")[0] for each in PAPER.claims(read)}
 
 
 def test_presets_are_those_that_stood_before_a_model_was_fitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert {device: frozen.digest(device) for device in means.PUBLISHED} == frozen.FROZEN
+    assert {device: frozen.digest(device) for device in PRESETS} == frozen.FROZEN
     whole = frozen.note(tuple(frozen.FROZEN))
     assert all(f"{device} {known}" in whole for device, known in frozen.FROZEN.items())
     assert "Changed" not in whole
@@ -96,137 +78,135 @@ def test_presets_are_those_that_stood_before_a_model_was_fitted(
     )
 
 
-def judged(cell: Cell, printed: Printed, weighted: Cell | None = None) -> list[Verdict]:
-    return [claim.verdict for claim in verdicts.compare([Held(cell, printed, weighted)])]
+@pytest.fixture(name="few", scope="module")
+def _few(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Accuracy]:
+    """Make up few runs, of all devices, which models learn from that take no time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitted, "MODEL", "ols")
+        yield made_up(tmp_path_factory.mktemp("runs"), tuple(PRESETS), count=120)
 
 
-def test_a_model_that_is_worse_than_the_paper_s_differs_unless_nobody_could_do_better(
-    cell: Cell,
-) -> None:
-    off, fitted = 100 * cell.in_sample["mre"], 0.9
-    cell = replace(cell, in_sample={**cell.in_sample, "r2": fitted})
-    known, noisy = (
-        replace(cell, floor={**(cell.floor or {}), "mre": mre, "r2": r2})
-        for mre, r2 in ((0, 1), (off / 100, fitted))
-    )
-    assert judged(known, Printed(fitted, off + 0.1)) == [Verdict.AGREES, Verdict.AGREES]
-    assert judged(known, Printed(fitted + 0.03, off - 0.1)) == [Verdict.DIFFERS] * 2
-    assert judged(noisy, Printed(fitted + 0.03, off - 0.1)) == [Verdict.EXPLAINED] * 2
-    assert judged(replace(cell, floor=None), Printed(fitted, off - 0.1))[0] == Verdict.DIFFERS
-    (row, _) = verdicts.compare([Held(noisy, Printed(fitted, off - 0.1))])
-    assert "run twice" in row.tried
-
-
-@pytest.mark.parametrize(("paper", "ours"), [(3, 3.49), (0.4, 0.449)])
-def test_an_error_agrees_to_the_digits_that_are_printed(
-    paper: float, ours: float, cell: Cell
-) -> None:
-    for off, verdict in ((ours, Verdict.AGREES), (ours + 0.02, Verdict.DIFFERS)):
-        model = replace(cell, floor=None, in_sample={**cell.in_sample, "mre": off / 100})
-        assert judged(model, Printed(0.5, float(paper)))[0] == verdict
-
-
-def test_a_basic_model_that_fails_otherwise_than_the_paper_s_differs(cell: Cell) -> None:
-    basic = replace(cell, features="averaged")
-    off, fitted = 100 * cell.in_sample["mre"], cell.in_sample["r2"]
-    less = replace(cell, in_sample={**cell.in_sample, "mre": cell.in_sample["mre"] / 4})
-    for times, alone, beside in (
-        (0.7, Verdict.AGREES, Verdict.AGREES),
-        (1 / 1.6, Verdict.DIFFERS, Verdict.EXPLAINED),
-        (1 / 4.5, Verdict.DIFFERS, Verdict.DIFFERS),
-        (1.6, Verdict.DIFFERS, Verdict.DIFFERS),
-    ):
-        assert judged(basic, Printed(fitted, off * times))[0] == alone
-        assert judged(basic, Printed(fitted, off * times), less)[0] == beside
-    assert judged(basic, Printed(fitted - 0.24, off))[1] == Verdict.AGREES
-    assert judged(basic, Printed(fitted - 0.26, off))[1] == Verdict.DIFFERS
-
-
-def test_the_disk_is_the_hardest_to_predict_or_not(cell: Cell) -> None:
-    disk, drive = (
-        Held(replace(cell, device=name, in_sample={**cell.in_sample, "mre": off}), Printed(1, 1))
-        for name, off in (("HDD_S", 0.2), ("SSD_I", 0.1))
-    )
-    easier = Held(replace(disk.cell, in_sample={**cell.in_sample, "mre": 0.05}), disk.printed)
-    both = ("HDD_S", "SSD_I")
-    assert [each.verdict for each in verdicts.worst([disk, drive], both)] == [Verdict.AGREES]
-    assert [each.verdict for each in verdicts.worst([easier, drive], both)] == [Verdict.DIFFERS]
-    assert verdicts.worst([drive], both) == []
-
-
-def test_a_table_has_its_cells_and_its_numbers_held_out(tmp_path: Path) -> None:
-    accuracy = made_up(tmp_path, ("SSD_A",))
-    made = tables.make("III", accuracy, tmp_path, silent)
-    assert [claim.what for claim in made.rows[:3]] == [
-        "SSD_A: latency, extended model: mean relative error",
-        "SSD_A: latency, extended model: mean absolute error as a share of the mean",
-        "SSD_A: latency, extended model: R2",
-    ]
-    assert len(made.rows) == 9
-    assert {claim.verdict for claim in made.rows} <= {Verdict.AGREES, Verdict.DIFFERS}
+@pytest.mark.parametrize("name", ["III", "II", "V", "VI"])
+def test_a_table_has_its_cells_and_all_its_rows(name: str, few: Accuracy) -> None:
+    made = tables.measure(name, PAPER, few, WEIGHTED, silent)
+    assert rows_of(dict(made.readings)) == {
+        row.name for row in PAPER.rows.values() if row.figure == name
+    }
     assert made.table is not None
-    cells = dict(zip(made.table.columns, made.table.rows[0], strict=True))
-    assert 1 < float(cells["floor %"]) < 2.5
-    assert float(cells["in-sample %"]) < float(cells["grouped %"])
-    assert made.data is not None
-    assert made.data.read_text(encoding="utf-8").count("\n") == 4
+    first = dict(zip(made.table.columns, made.table.rows[0], strict=True))
+    assert float(first["in-sample %"]) < float(first["grouped %"])
+    assert made.columns is not None
+    assert len(made.columns["device"]) == 3 * len(tables.DEVICES[name])
+    if name in tables.BASIC:
+        assert first["weighted %"] == first["in-sample %"]
+        assert first["averaged %"] != first["weighted %"], "both readings stand beside each cell"
 
 
-def test_median_trees_are_about_as_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quantile, "ROWS", 120)
-    (found,) = quantile.claims(made_up(tmp_path, ("SSD_S", "Array_I")), silent)
-    assert found.what.startswith("SSD_S")
-    assert found.verdict == Verdict.AGREES
-    assert quantile.compare("SSD_S", 10.0, 16.0).verdict == Verdict.DIFFERS
-
-
-def test_nothing_is_judged_by_few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    accuracy = made_up(tmp_path, ("SSD_I",))
-    monkeypatch.setitem(tables.published.SPECIFIC, "latency", {"rd_only": (0.9,) * 3 + (9,) * 3})
-    monkeypatch.setattr(tables, "TARGETS", ("latency",))
-    figures = [
-        tables.make("II", accuracy, tmp_path, silent),
-        tables.make("IV", accuracy, tmp_path, silent),
-        improving.make("9", accuracy, tmp_path, silent),
-        improving.make("10", accuracy, tmp_path, silent),
-        tree.make(accuracy, tmp_path, silent),
-    ]
-    more = replace(accuracy.wanted, count=runs.JUDGED)
-    whole = replace(accuracy.wanted, count=designs.GRID_POINTS)
-    for made in figures:
-        assert made.rows
-        assert made.table is not None
-        few = runs.as_judged(made, accuracy.wanted)
-        assert few.rows == []
-        assert few.notes[0].startswith("Models learn from 360 of the grid's 12,000 workloads. So")
-        assert runs.as_judged(made, more).rows == made.rows
-        assert runs.as_judged(made, whole) == made
-    for made in figures[2:]:
-        assert made.image is not None
-        assert made.image.with_suffix(".png").stat().st_size > 10_000
-
-
-def test_both_readings_of_basic_models_stand_beside_the_paper(tmp_path: Path) -> None:
-    accuracy = made_up(tmp_path, ("SSD_I",), count=120)
-    made = readings.make(accuracy, silent)
+@pytest.mark.parametrize("name", ["9", "10"])
+def test_bars_have_all_their_rows_and_are_drawn(name: str, few: Accuracy) -> None:
+    made = improving.measure(name, PAPER, few, AVERAGED, silent)
+    assert rows_of(dict(made.readings)) == {
+        row.name for row in PAPER.rows.values() if row.figure == name
+    }
+    assert made.picture is not None
+    assert len(made.picture().axes) == 3
     assert made.table is not None
-    assert [row[:2] for row in made.table.rows] == [
-        ("SSD_I", "latency"), ("SSD_I", "bandwidth"), ("SSD_I", "throughput"),
-    ]  # fmt: skip
-    near = [("SSD_I", "latency", {"averaged": (0.63, 0.6), "basic": (0.063, 0.9)})]
-    assert readings.factor(near, "averaged") == pytest.approx(1.0)
-    assert readings.factor(near, "basic") == pytest.approx(10.0)
-    assert "averaged comes nearer" in readings.notes(near)[1]
-    far = [("SSD_I", "latency", {"averaged": (0.063, 0.6), "basic": (0.63, 0.9)})]
-    assert "weighted comes nearer" in readings.notes(far)[1]
+    assert made.table.rows[3] == ("SSD_I", "latency", *made.table.rows[3][2:])
+    printed = {"9": 100 * (1 - 12 / 63), "10": 100 * (0.986 / 0.627 - 1)}[name]
+    assert float(made.table.rows[3][2]) == pytest.approx(printed, abs=0.06)
 
 
-def test_models_of_two_hosts_are_close_or_differ(cell: Cell) -> None:
-    worse = replace(cell, in_sample={**cell.in_sample, "mre": 2 * cell.in_sample["mre"]})
-    alike = {("desktop", "latency"): cell, ("Atom", "latency"): cell}
-    apart = {("desktop", "latency"): cell, ("Atom", "latency"): worse}
-    assert platforms.compare(alike, "latency").verdict == Verdict.AGREES
-    assert platforms.compare(apart, "latency").verdict == Verdict.DIFFERS
+def _numbers(name: str) -> dict[str, float]:
+    """Give the errors that the paper prints in a table."""
+    paper = PAPER.rows[f"error {name}"].paper
+    assert isinstance(paper, Mapping)
+    return {case: float(value) for case, value in paper.items()}
+
+
+def test_specific_models_are_asked_what_compares_them(
+    few: Accuracy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors are made up: those of the paper, in which its own sentences hold."""
+    known = {name: _numbers(name) for name in ("III", "IV")}
+
+    def error(_self: object, device: str, target: str, kind: str = "all", **_: object) -> float:
+        case = f"{device}: {TARGETS[target][0]}"
+        return float(known["III"][case] if kind == "all" else known["IV"][f"{case}, {kind}"])
+
+    monkeypatch.setattr(comparing.Models, "error", error)
+    monkeypatch.setattr(comparing.Models, "left", lambda *_, **__: 0.9)
+    claims = PAPER.claims(comparing.of_table("IV", few, WEIGHTED, silent))
+    assert {claim.name for claim in claims if claim.verdict != Verdict.AGREES} == set()
+    worse = {name: dict.fromkeys(cases, 30) for name, cases in known.items()}
+    monkeypatch.setattr(comparing.Models, "error", lambda *_, **__: worse["III"]["HDD_S: latency"])
+    claims = PAPER.claims(comparing.of_table("IV", few, WEIGHTED, silent))
+    turned = {claim.name for claim in claims if claim.verdict != Verdict.AGREES}
+    assert {"one pattern", "disk less accurate", "below 10 %", "reads easier"} <= turned
+
+
+def test_characteristics_have_all_their_rows(
+    few: Accuracy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(characteristics, "ROWS", 60)
+    accuracy = replace(few, wanted=replace(few.wanted, devices=("HDD_S", "SSD_I", "SSD_S")))
+    made = characteristics.measure(accuracy, Runs(1, stop=QUICK), silent)
+    found = rows_of(dict(made.readings))
+    asked = {row.name for row in PAPER.rows.values() if row.figure == "characteristics"}
+    assert found <= asked
+    assert asked - found <= {"importance", "mix"}, "sixty runs have few of one direction"
+
+
+def test_nothing_is_judged_by_few_runs(few: Accuracy) -> None:
+    made = tables.measure("VI", PAPER, few, WEIGHTED, silent)
+    assert made.readings
+    less = runs.as_judged(made, few.wanted)
+    assert less.readings == {}
+    assert less.notes[0].startswith("Models learn from 120 of the grid's 12,000 workloads. So")
+    more = replace(few.wanted, count=runs.JUDGED)
+    assert runs.as_judged(made, more).readings == made.readings
+    assert runs.as_judged(made, replace(more, count=designs.GRID_POINTS)) == made
+
+
+def test_a_share_of_the_runs_is_learnt_from(tmp_path: Path) -> None:
+    whole = made_up(tmp_path, ("SSD_I",), count=120)
+    rows = whole.runs("SSD_I", GRID, silent)
+    part = Accuracy(whole.wanted, share=0.25)._part(rows)
+    kinds = [each.split for each in part]
+    assert (kinds.count("train"), kinds.count("test")) == (30, 100)
+
+
+def test_what_basic_models_are_told_is_a_trial_of_the_whole_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures that do not hang on it are not made again."""
+    study = _study(replace(runs.part(tmp_path, 1, None, None, 1)), {})
+    (trial,) = (each for each in PAPER.trials if "basic" in each.settings)
+    hanging = {name for name in study.figures if study.of_figure(name, trial.settings)}
+    assert hanging == {"II", "V", "9", "10"}
+    assert not study.of_figure(TRACES, {"SSD_S": ["x"]})
+    asked: list[str] = []
+    run = Run(study, 1, tmp_path)
+
+    def rows(name: str, *_: object) -> dict[str, Claim]:
+        asked.append(name)
+        return {}
+
+    monkeypatch.setattr(run, "_rows", rows)
+    run._tried("V", trial, ["error V: Array_I: latency"], silent)
+    assert asked == ["V", "V"], "a trial under which the row does not hold ends at once"
+
+
+def test_both_readings_of_basic_models_stand_beside_the_paper(few: Accuracy) -> None:
+    made = tables.readings(PAPER, few, silent)
+    assert made.table is not None
+    assert len(made.table.rows) == 15
+    assert made.table.rows[3][:3] == ("SSD_I", "latency", "63")
+
+
+def test_models_of_two_hosts_are_close_or_differ() -> None:
+    for times, verdict in ((1.0, Verdict.AGREES), (2.0, Verdict.DIFFERS), (0.5, Verdict.DIFFERS)):
+        read = platforms.readings({("desktop", "latency"): 10.0, ("Atom", "latency"): 10 * times})
+        assert [each.verdict for each in PAPER.claims(read)] == [verdict]
     assert "host.command_ns=95000" in platforms.atom()
 
 
@@ -239,33 +219,31 @@ def test_a_basic_model_cannot_tell_reads_of_one_size_from_those_of_another() -> 
     assert weighted[1, 2] - weighted[0, 2] == 8
 
 
-def test_bars_follow_from_the_paper_s_tables() -> None:
-    assert improving.paper("9", "SSD_I", "latency") == pytest.approx(100 * (1 - 12 / 63))
-    assert improving.paper("10", "SSD_I", "latency") == pytest.approx(100 * (0.986 / 0.627 - 1))
-
-
-def test_what_extended_characteristics_add_agrees_or_differs(cell: Cell) -> None:
-    basic, extended = (
-        replace(cell, device="SSD_I", in_sample={**cell.in_sample, "mre": off, "r2": fitted})
-        for off, fitted in ((0.63, 0.6), (0.12, 0.98))
-    )
-    worse = replace(extended, in_sample={**cell.in_sample, "mre": 0.25, "r2": 0.95})
-    for name in improving.TITLES:
-        assert improving._claim(name, basic, extended).verdict == Verdict.AGREES
-        assert improving._claim(name, basic, worse).verdict == Verdict.DIFFERS
-
-
 def test_a_tree_that_begins_otherwise_differs() -> None:
     theirs = [{"wr_rand"}, {"q_dep", "rd_size"}, {"wr_size"}]
-    other = {("SSD_A", "wr_only", "plain"): theirs[1:]}
-    assert tree.compare({"SSD_A": theirs}, other).verdict == Verdict.AGREES
-    assert tree.compare({"HDD_S": theirs}, other).verdict == Verdict.DIFFERS
-    assert "tried were 1 more" in tree.compare({"SSD_A": theirs[1:]}, other).why
-    assert tree.compare({"SSD_A": theirs[1:]}, other).why.endswith("none of them does")
-    alike = {("SSD_A", "wr_only", "plain"): theirs}
-    row = tree.compare({"SSD_A": theirs[1:]}, alike)
-    assert row.verdict == Verdict.DIFFERS
-    assert row.why.endswith("SSD_A wr_only plain would")
+    kinds = ("log", "plain", "constant leaves")
+    alike = dict(zip(kinds, (theirs[1:], theirs, theirs), strict=True))
+    other = dict(zip(kinds, (theirs[1:], theirs[1:], theirs), strict=True))
+    other["constant leaves"] = theirs[2:]
+    for device, trees, first, two in (
+        ("SSD_A", alike, Verdict.AGREES, Verdict.DIFFERS),
+        ("SSD_A", other, Verdict.DIFFERS, Verdict.AGREES),
+        ("HDD_S", alike, Verdict.DIFFERS, Verdict.DIFFERS),
+    ):
+        read = tree.readings({device: trees}, {device: (3, 0)})
+        verdicts = {each.name: each.verdict for each in PAPER.claims(read)}
+        assert (verdicts["first questions"], verdicts["two strategies"]) == (first, two)
+        assert (verdicts["negative"] == Verdict.AGREES) == (device != "HDD_S")
+
+
+def test_a_tree_is_drawn_and_its_leaves_are_written(few: Accuracy) -> None:
+    made = tree.measure(replace(few, wanted=replace(few.wanted, devices=("SSD_I",))), silent)
+    assert rows_of(dict(made.readings)) == {
+        row.name for row in PAPER.rows.values() if row.figure == "8"
+    }
+    assert made.picture is not None
+    assert made.columns is not None
+    assert set(made.columns["device"]) == {"SSD_I"}
 
 
 def test_models_are_held_to_what_they_have_not_seen(
@@ -273,7 +251,7 @@ def test_models_are_held_to_what_they_have_not_seen(
 ) -> None:
     monkeypatch.setattr(unseen, "KINDS", (("ols", "basic"), ("guide", "extended")))
     learning = Learning(made_up(tmp_path, ("SSD_S",)))
-    made = unseen.make(learning, tmp_path, silent)
+    made = unseen.measure(learning, silent)
     assert made.table is not None
     rows = [dict(zip(made.table.columns, row, strict=True)) for row in made.table.rows]
     assert [row["learnt from"] for row in rows[::2]] == ["31 Sobol", "124 Sobol", "360 of the grid"]
@@ -284,11 +262,11 @@ def test_models_are_held_to_what_they_have_not_seen(
     assert not unseen.beyond(replace(best, beside=best))
     bad = {split: {**row, "mre": 0.5} for split, row in best.rows.items()}
     assert "off-grid" in unseen.beyond(replace(best, rows=bad))
-    assert unseen.beyond(replace(best, rows=bad, design=unseen.GRID)) == ["grouped"]
+    assert unseen.beyond(replace(best, rows=bad, design=GRID)) == ["grouped"]
     thrice = {split: {**row, "mre": 3 * row["mre"]} for split, row in best.rows.items()}
     tree = replace(best, rows=thrice, beside=best)
     assert unseen.beyond(tree) == ["grouped", "off-grid"]
-    assert unseen.beyond(replace(tree, design=unseen.GRID)) == ["grouped"]
+    assert unseen.beyond(replace(tree, design=GRID)) == ["grouped"]
 
 
 def test_runs_are_kept_and_gone_on_with(tmp_path: Path) -> None:
@@ -336,17 +314,24 @@ def test_parts_that_do_not_exist_are_refused(
 def test_all_of_the_grid_is_asked_for_by_default(tmp_path: Path) -> None:
     part = runs.part(tmp_path, 1, None, None, None)
     assert part.whole
-    assert part.devices == tuple(means.PUBLISHED)
+    assert part.devices == tuple(PRESETS)
     plans = [part.plan(design) for design in (GRID, SOBOL)]
     counts = [(plan.points, plan.test, plan.repeats) for plan in plans]
     assert counts == [(12_000, 3000, 600), (4096, 0, 256)]
 
 
 @pytest.mark.parametrize("device", ["SSD_I", "SSD_A", "SSD_S", "HDD_S"])
-def test_every_value_of_a_data_sheet_s_drive_says_where_it_is_from(
+def test_every_value_of_a_simulator_s_drive_says_where_it_is_from(
     device: str, tmp_path: Path
 ) -> None:
     target = open_target(datasheets.write(device, tmp_path), sets=("default_state=fresh",), seed=1)
+    others = datasheets.write_others(device, tmp_path)
+    assert len(others) == (0 if device == "HDD_S" else 4)
+    for path in others.values():
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        assert all(" # " in line for line in lines if " = " in line and line[0] != "#")
+    published = [Path(others[who]).read_text() for who in datasheets.PUBLISHED if others]
+    assert all("github.com/" in text and "commit" in text for text in published)
     known = {"SSD_I": 80e9, "SSD_A": 120e9, "SSD_S": 32e9, "HDD_S": 500e9}
     assert target.capacity_bytes == pytest.approx(known[device], rel=1e-3)
     text = (tmp_path / f"huang2011-datasheet-{device}.toml").read_text(encoding="utf-8")
@@ -355,31 +340,33 @@ def test_every_value_of_a_data_sheet_s_drive_says_where_it_is_from(
     assert sum("# data sheet" in line for line in values) >= 3
 
 
-def test_models_are_compared_with_a_simulator(tmp_path: Path) -> None:
+def test_models_are_compared_with_simulators() -> None:
     measured = np.array([1e6, 2e6, 4e6])
     near, far = measured * 1.05, measured * 2
-    names = ("gp, 40 runs", "gp, 160 runs", simulators.SIMULATED)
+    names = ("gp, 40 runs", "gp, 160 runs", simulators.SIMULATED, "SSDsim")
     good = simulators.Compared(
-        "SSD_I", measured, dict(zip(names, (near, near, far), strict=True)), 2e6
+        "SSD_I", measured, dict(zip(names, (near, near, far, far), strict=True)), 2e6
     )
-    bad = replace(good, predicted=dict(zip(names, (far, near, near), strict=True)))
-    assert simulators.compare(good).verdict == Verdict.AGREES
-    assert simulators.compare(bad).verdict == Verdict.DIFFERS
+    bad = replace(good, predicted=dict(zip(names, (far, near, near, near), strict=True)))
+    for compared, verdict in ((good, Verdict.AGREES), (bad, Verdict.DIFFERS)):
+        claims = PAPER.claims(simulators.readings(compared))
+        assert [claim.verdict for claim in claims] == [verdict] * 2
+        assert "SSDsim" in str(claims[1].ours)
     assert good.skill("gp, 40 runs") > 0 > good.skill(simulators.SIMULATED)
-    image = simulators.draw([good, bad], tmp_path / "figure.svg")
-    assert image.with_suffix(".png").stat().st_size > 10_000
+    assert len(simulators._drawn([good, bad]).axes) == 2
 
 
-def test_a_simulator_runs_what_the_models_predict(tmp_path: Path) -> None:
-    held = [Collected("test", each.row) for each in made_up_runs.collection(6)]
+def test_simulators_run_what_the_models_predict(tmp_path: Path) -> None:
+    held = [Collected("test", each.row) for each in made_up_runs.collection(3)]
     wanted = runs.part(tmp_path, 1, None, "HDD_S", 1)
     assert runs.stop_of(wanted, "HDD_S") == FILLED_STOP
     drives = {"HDD_S": datasheets.write("HDD_S", tmp_path)}
-    drives["SSD_S"] = datasheets.write_msr("SSD_S", tmp_path) or ""
-    assert datasheets.write_msr("HDD_S", tmp_path) is None
-    for device, drive in drives.items():
-        found = simulators._simulated("simulated", device, drive, held, wanted, silent)
-        assert found.shape == (6,)
+    others = datasheets.write_others("SSD_S", tmp_path)
+    del others[datasheets.MSR]  # it takes half a minute to come into use
+    quick = replace(wanted, stop=QUICK)
+    for name, drive in {**drives, **others}.items():
+        found = simulators.simulated(name, "HDD_S", drive, held, quick, silent)
+        assert found.shape == (3,)
         assert (found > 0).all()
 
 

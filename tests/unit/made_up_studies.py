@@ -43,6 +43,13 @@ def result(key: str, name: str, folder: Path) -> FigureResult:
     return FigureResult(name, FIGURES[name], rows, image, None, [HOSTILE], table)
 
 
+def register(monkeypatch: pytest.MonkeyPatch, *infos: StudyInfo) -> None:
+    """Make these all the studies that there are."""
+    studies = {each.key: each for each in infos}
+    monkeypatch.setattr("ssdscope.studies._STUDIES", tuple(studies))
+    monkeypatch.setattr("ssdscope.studies._load", studies.__getitem__)
+
+
 class Studies:
     """Registers made-up studies, and counts what they make.
 
@@ -64,11 +71,13 @@ class Studies:
         self.extras: dict[str, dict[str, Any]] = {}
         self.titles: dict[str, str] = {}
         drawn()  # here, as pictures of a figure that is made appear when that is complete
-        infos = tuple(
-            StudyInfo(key, f"about {key}", FIGURES, self._run(key), frozenset({"count"}))
-            for key in keys
+        register(
+            monkeypatch,
+            *(
+                StudyInfo(key, f"about {key}", FIGURES, self._run(key), frozenset({"count"}))
+                for key in keys
+            ),
         )
-        monkeypatch.setattr("ssdscope.studies._STUDIES", infos)
 
     def _run(self, key: str) -> Callable[..., Any]:
         def run(wanted, _target, folder, seed, progress, **extras):

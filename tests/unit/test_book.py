@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.unit.made_up_studies import FIGURES, HOSTILE, Studies
+from tests.unit.made_up_studies import FIGURES, HOSTILE, Studies, register
 
 from ssdscope import studies
 from ssdscope.errors import DeviceError, OutputError, UsageError
@@ -314,7 +314,7 @@ def test_the_cheapest_figures_of_the_papers(
     infos = [
         replace(real[key], figures={name: real[key].figures[name]}) for key, name in chosen.items()
     ]
-    monkeypatch.setattr("ssdscope.studies._STUDIES", tuple(infos))
+    register(monkeypatch, *infos)
     out = tmp_path / "book.html"
     made = make(out)
     assert made.count("status", "made") == len(chosen)

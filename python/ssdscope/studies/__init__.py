@@ -4,6 +4,8 @@
     What a source states and what is asked of it, as data; the rules that decide.
 `running`, `making`
     A study run: measured, judged, explained, refuted, drawn, written; figure by figure.
+`measuring`
+    What studies do to a drive, and what its counters say.
 `record`
     What a study gives: figures, rows of paper / ours / verdict, data files.
 `choosing`
@@ -70,14 +72,18 @@ class _Registry(Mapping[str, StudyInfo]):
     def __getitem__(self, key: str) -> StudyInfo:
         if key not in _STUDIES:
             raise KeyError(key)
-        study: StudyInfo = import_module(f"{__name__}.{key}").STUDY
-        return study
+        return _load(key)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_STUDIES)
 
     def __len__(self) -> int:
         return len(_STUDIES)
+
+
+def _load(key: str) -> StudyInfo:
+    study: StudyInfo = import_module(f"{__name__}.{key}").STUDY
+    return study
 
 
 def registry() -> Mapping[str, StudyInfo]:

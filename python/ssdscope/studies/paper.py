@@ -228,8 +228,9 @@ class Paper:
     def counted(self) -> dict[str, int]:
         """Count the statements by what became of them; those that repeat another are not."""
         own = [each for each in self.statements if not each.repeats]
-        found = Counter(self.verdict(each) or "not measured" for each in own)
-        order = [*map(str, Verdict), "not measured"]
+        without = {True: "not measured", False: "not judged yet"}
+        found = Counter(self.verdict(each) or without[bool(each.unmeasured)] for each in own)
+        order = [*map(str, Verdict), *without.values()]
         return {name: found[name] for name in order if found[name]}
 
     def claims(self, readings: Mapping[str, Reading]) -> list[Claim]:

@@ -1,37 +1,40 @@
 """Huang, Li, Szalay, Terzis: "Performance Modeling and Analysis of Flash-based Storage" (2011).
 
-Five devices under a grid of 12,000 workloads, and models of them.
+Five devices under a grid of 12,000 workloads, and models of them. `paper.toml` has what it states.
 
 `procedure`
     The runs of figures 3 to 7.
-`claims`
-    What the paper says of them.
+`claims`, `figure`
+    What is read off them, and their pictures.
 `on_target`
     What of them can be asked of a drive that is not the paper's.
-`figure`
-    The pictures.
 `datasheet`
     Table I: what the makers' data sheets say of the devices.
+`mechanisms`
+    What is said of how SSDs work, asked by a run or two.
 `means`
-    The means over the grid that the paper's tables print, on a drawn subset.
+    The means over the grid that the paper's tables print.
 `traces`, `traces_told`, `traces_drawn`
-    Table VII: traces replayed, their first part learnt from, the second predicted; what is said
-    of it, and the picture.
+    Table VII: traces replayed, their first part learnt from, the second predicted; what is read off
+    it, and the picture.
 `predicting`
     Tables II to VI and figures 8 to 10: models of the grid's runs; what the paper left to do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.studies import judging
 from ssdscope.studies.huang2011 import (
     claims,
     datasheet,
     figure,
     means,
+    mechanisms,
     on_target,
     procedure,
     traces,
@@ -39,49 +42,137 @@ from ssdscope.studies.huang2011 import (
     traces_told,
 )
 from ssdscope.studies.huang2011.predicting import (
+    characteristics,
     improving,
     platforms,
-    quantile,
-    readings,
     runs,
     simulators,
     tables,
     tree,
     unseen,
 )
-from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
+from ssdscope.studies.huang2011.predicting.accuracy import WEIGHTED, Accuracy
 from ssdscope.studies.huang2011.predicting.unseen import Learning
-from ssdscope.studies.making import make_figures, within
-from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
+from ssdscope.studies.making import make_figures
+from ssdscope.studies.paper import load
+from ssdscope.studies.record import FigureResult, Measured, StudyInfo, StudyResult
+from ssdscope.studies.running import Run, Settings, Study, hand_in
 from ssdscope.targets import Target
+from ssdscope.workloads.grid import FILLED_STOP
 
 KEY = "huang2011"
-DRAWN = {
-    "3": "Impact of the share of writes on latency, bandwidth and throughput",
-    "4": "Impact of queue depth on latency, bandwidth and throughput",
-    "5": "Impact of request size on latency, bandwidth and throughput",
-    "6": "Impact of access patterns on latency",
-    "7": "Impact of access patterns on throughput",
+PAPER = load(KEY)
+CURVES = ("3", "4", "5", "6", "7")
+TRACES = "VII"
+
+
+@dataclass
+class Bench:
+    """The paper's drives under a setting, their runs, and the models of them.
+
+    Attributes
+    ----------
+    settings
+        ``HDD_S`` and so on: what is set on a drive. ``region_bytes``, ``stride``, ``until_ci``: of
+        the runs of figures 3 to 7. ``basic``: what basic models are told. ``share``: of the grid's
+        runs, how much is learnt from.
+    """
+
+    part: runs.Part
+    files: Mapping[str, str]
+    seed: int
+    settings: Settings
+    runs: procedure.Runs = field(init=False)
+    learning: Learning = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what the figures share."""
+        given = self.settings
+        sets = {name: tuple(given[name]) for name in procedure.PRESETS if name in given}
+        stop = replace(FILLED_STOP, until_ci=given.get("until_ci", 0.01))
+        region = given.get("region_bytes", procedure.REGION_BYTES)
+        self.runs = procedure.Runs(self.seed, sets, region, stop)
+        part = replace(self.part, seed=self.seed, sets=sets)
+        self.learning = Learning(Accuracy(part, given.get("share", 1.0)))
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """The models of the grid's runs."""
+        return self.learning.accuracy
+
+    @property
+    def basic(self) -> str:
+        """What basic models are told."""
+        return str(self.settings.get("basic", WEIGHTED))
+
+
+Maker = Callable[[Bench, StageProgress], Measured]
+
+
+def _curves(name: str, bench: Bench, progress: StageProgress) -> Measured:
+    lines = procedure.curves(name, bench.settings.get("stride", procedure.STRIDE))
+    rows = bench.runs.of(lines, progress)
+    read = claims.readings(name, rows)
+    return Measured(read, partial(figure.draw, name, rows), procedure.columns(rows))
+
+
+def _table(name: str, bench: Bench, progress: StageProgress) -> Measured:
+    make = improving.measure if name in ("9", "10") else tables.measure
+    return make(name, PAPER, bench.accuracy, bench.basic, progress)
+
+
+def _traces(bench: Bench, progress: StageProgress) -> Measured:
+    return _replayed(traces.run(bench.files, None, bench.part.folder, bench.seed, progress))
+
+
+def _replayed(found: Sequence[traces.Replayed]) -> Measured:
+    return Measured(
+        traces_told.readings(found),
+        partial(traces_drawn.draw, found),
+        traces.columns(found),
+        traces_told.notes(found),
+        traces_told.table(found, PAPER),
+    )
+
+
+def _of_grid(make: Maker) -> Maker:
+    """Take the readings off a figure that is made of too few runs of the grid."""
+    return lambda bench, progress: runs.as_judged(make(bench, progress), bench.part)
+
+
+_GRID: dict[str, Maker] = {
+    "means": lambda bench, progress: means.measure(bench.accuracy.wanted, bench.runs, progress),
+    **{name: partial(_table, name) for name in ("II", "III", "IV", "V", "VI", "9", "10")},
+    "8": lambda bench, progress: tree.measure(bench.accuracy, progress),
+    "characteristics": lambda bench, progress: characteristics.measure(
+        bench.accuracy, bench.runs, progress
+    ),
+    "readings": lambda bench, progress: tables.readings(PAPER, bench.accuracy, progress),
+    "platforms": lambda bench, progress: platforms.measure(bench.accuracy.wanted, progress),
+    "unseen": lambda bench, progress: unseen.measure(bench.learning, progress),
+    "simulators": lambda bench, progress: simulators.measure(
+        bench.learning, bench.part.folder, progress
+    ),
 }
-DATA_SHEETS, TRACES = "I", "VII"
-FIGURES = {
-    DATA_SHEETS: "Table I: the makers' data sheets",
-    **DRAWN,
-    "means": "Means over the grid, by one drawn pattern of each of its 500 kinds of requests",
-    **tables.TITLES,
-    "8": tree.TITLE,
-    **improving.TITLES,
-    readings.KEY: readings.TITLE,
-    platforms.KEY: platforms.TITLE,
-    TRACES: "Table VII: traces, replayed and predicted",
-    "unseen": unseen.TITLE,
-    "simulators": simulators.TITLE,
-}
-"""In the paper's order."""
-PREDICTING = frozenset(
-    {*tables.TITLES, "8", *improving.TITLES, readings.KEY, platforms.KEY, "unseen", "simulators"}
-)
+PREDICTING = frozenset(_GRID)
 """Figures that are made of the runs of the whole grid."""
+_MAKERS: dict[str, Maker] = {
+    "I": lambda bench, progress: datasheet.measure(PAPER, bench.runs, progress),
+    **{name: partial(_curves, name) for name in CURVES},
+    "mechanisms": lambda bench, progress: mechanisms.measure(bench.runs, progress),
+    **{name: _of_grid(make) for name, make in _GRID.items()},
+    TRACES: _traces,
+}
+_RUN = ("region_bytes", "until_ci")
+_USES = {
+    **dict.fromkeys(("3", "4", "5"), (*procedure.DEVICES, *_RUN)),
+    **dict.fromkeys(("6", "7"), (*procedure.DEVICES, *_RUN, "stride")),
+    **dict.fromkeys(("I", "mechanisms", "means", "platforms"), procedure.PRESETS),
+    **dict.fromkeys(("II", "V", "9", "10"), (*procedure.PRESETS, "basic", "share")),
+    **dict.fromkeys(("III", "IV", "VI", "8", "unseen"), (*procedure.PRESETS, "share")),
+    **dict.fromkeys(("readings", "simulators", "characteristics"), (*procedure.PRESETS, "share")),
+    TRACES: (),
+}
 
 
 def run(
@@ -95,6 +186,7 @@ def run(
     count: int | None = None,
     only: str | None = None,
     jobs: int | None = None,
+    robust: bool = False,
 ) -> StudyResult:
     """Run the study, or its procedure on one target.
 
@@ -107,6 +199,8 @@ def run(
     count, only, jobs
         Of the runs that models learn from: how many of the grid's, of which devices, and how many
         at a time.
+    robust
+        Whether rows are judged again with other seeds, sizes and lengths.
 
     Raises
     ------
@@ -117,136 +211,53 @@ def run(
     if files and TRACES not in wanted:
         raise UsageError("--trace is for table VII", hint=f"add --figure {TRACES}")
     if target is None:
-        part = runs.part(folder, seed, count, only, jobs)
-        make = partial(_make, folder, seed, files, Learning(Accuracy(part)))
+        study = _study(runs.part(folder, seed, count, only, jobs), files)
+        make = Run(study, seed, folder, robust=robust).make
         return make_figures(KEY, wanted, make, seed, progress)
-    chosen = [name for name in wanted if name in DRAWN or (name == TRACES and files)]
+    chosen = [name for name in wanted if name in CURVES or (name == TRACES and files)]
     if not chosen:
         raise UsageError(
             f"figure {wanted[0]!r} is about the paper's own drives",
             hint="on a target there are figures 3 to 7, and VII with a --trace",
         )
     on_target.require(target)
-    return make_figures(
-        KEY,
-        chosen,
-        partial(_on_target, target, folder, seed, files),
-        seed,
-        progress,
-        target.uri,
-    )
+    make_there = partial(_on_target, target, folder, seed, files)
+    return make_figures(KEY, chosen, make_there, seed, progress, target.uri)
 
 
-def _make(
-    folder: Path,
-    seed: int,
-    files: dict[str, str],
-    learning: Learning,
-    name: str,
-    progress: StageProgress,
-) -> FigureResult:
-    if name in PREDICTING:
-        return _predicting(folder, learning, name, progress)
-    if name == "means":
-        return _means(folder, seed, progress)
-    if name == DATA_SHEETS:
-        return _datasheet(folder, seed, progress)
-    if name == TRACES:
-        return _traces(traces.run(files, None, folder, seed, progress), folder)
-    return _figure(name, folder, seed, progress)
-
-
-def _predicting(
-    folder: Path, learning: Learning, name: str, progress: StageProgress
-) -> FigureResult:
-    made = _of_grid(folder, learning, name, progress)
-    return runs.as_judged(made, learning.accuracy.wanted)
-
-
-def _of_grid(folder: Path, learning: Learning, name: str, progress: StageProgress) -> FigureResult:
-    if name == "8":
-        return tree.make(learning.accuracy, folder, progress)
-    if name in improving.TITLES:
-        return improving.make(name, learning.accuracy, folder, progress)
-    if name == readings.KEY:
-        return readings.make(learning.accuracy, progress)
-    if name == platforms.KEY:
-        return platforms.make(learning.accuracy.wanted, progress)
-    if name == "unseen":
-        return unseen.make(learning, folder, progress)
-    if name == "simulators":
-        return simulators.make(learning, folder, progress)
-    made = tables.make(name, learning.accuracy, folder, within(progress, 0, 2))
-    if name == "III" and learning.accuracy.wanted.judged:
-        made.rows.extend(quantile.claims(learning.accuracy, within(progress, 1, 2)))
-    return made
-
-
-def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    rows = procedure.measure(procedure.curves(name), seed, progress)
-    image = figure.draw(name, rows, folder / f"{KEY}-figure{name}.svg")
-    data = procedure.write_table(rows, folder / f"{KEY}-figure{name}.csv")
-    tried = {
-        what: procedure.with_a_faster_link(wr_ratio, seed)
-        for what, (where, wr_ratio) in claims.CONTRADICTED.items()
-        if where == name
-    }
-    return FigureResult(name, FIGURES[name], claims.compare(name, rows, tried), image, data)
+def _study(part: runs.Part, files: Mapping[str, str]) -> Study:
+    ordered = {name: _MAKERS[name] for name in PAPER.figures}
+    return Study(PAPER, partial(Bench, part, files), ordered, _USES)
 
 
 def _on_target(
     target: Target,
     folder: Path,
     seed: int,
-    files: dict[str, str],
+    files: Mapping[str, str],
     name: str,
     progress: StageProgress,
 ) -> FigureResult:
+    """Make a figure of a drive that is not the paper's."""
     if name == TRACES:
         drives = {target.uri: target.device}
-        return _traces(traces.run(files, drives, folder, seed, progress), folder, "-target")
-    lines = on_target.lines(name, target)
-    rows = procedure.measure_on(target.device, lines, seed, progress)
-    image = figure.draw(name, rows, folder / f"{KEY}-figure{name}-target.svg")
-    return FigureResult(
-        name,
-        f"The procedure of figure {name} on {target.uri}",
-        on_target.compare(name, rows),
-        image,
-        procedure.write_table(rows, folder / f"{KEY}-figure{name}-target.csv"),
-        on_target.left_out(name, target, rows),
-    )
-
-
-def _datasheet(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    values = datasheet.measure(seed, progress)
-    data = datasheet.write_table(values, folder / f"{KEY}-table{DATA_SHEETS}.csv")
-    rows = datasheet.compare(values)
-    return FigureResult(DATA_SHEETS, FIGURES[DATA_SHEETS], rows, None, data)
-
-
-def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    rows = means.measure(seed, progress)
-    data = means.write_table(rows, folder / f"{KEY}-means.csv")
-    return FigureResult("means", FIGURES["means"], means.compare(rows), None, data)
-
-
-def _traces(found: Sequence[traces.Replayed], folder: Path, suffix: str = "") -> FigureResult:
-    return FigureResult(
-        TRACES,
-        FIGURES[TRACES],
-        traces_told.compare(found),
-        traces_drawn.draw(found, folder / f"{KEY}-table{TRACES}{suffix}.svg"),
-        traces.write_table(found, folder / f"{KEY}-table{TRACES}{suffix}.csv"),
-        traces_told.notes(found),
-        traces_told.table(found),
-    )
+        measured, title = (_replayed(traces.run(files, drives, folder, seed, progress)), "")
+    else:
+        lines = on_target.lines(name, target)
+        rows = procedure.measure_on(target.device, lines, seed, progress)
+        picture = partial(figure.draw, name, rows)
+        left_out = on_target.left_out(name, target, rows)
+        read = on_target.readings(name, rows)
+        measured = Measured(read, picture, procedure.columns(rows), left_out)
+        title = f"The procedure of figure {name} on {target.uri}"
+    rows_there = [judging.of_another_drive(each) for each in PAPER.claims(measured.readings)]
+    return hand_in(PAPER, name, measured, rows_there, folder, title=title, suffix="-target")
 
 
 STUDY = StudyInfo(
     KEY,
     "workloads on five devices, and traces predicted (2011)",
-    FIGURES,
+    dict(PAPER.figures),
     run,
-    extras=frozenset({"trace", "count", "only", "jobs"}),
+    extras=frozenset({"trace", "count", "only", "jobs", "robust"}),
 )

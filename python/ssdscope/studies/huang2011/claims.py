@@ -1,329 +1,301 @@
-"""What the paper says of figures 3 to 7, beside what these runs say."""
+"""What is read off figures 3 to 7, of whichever drives were run.
 
-from collections.abc import Callable, Mapping, Sequence
+Rows that compare drives need them all. The others are read off any drive, which is their case.
+What each reading is held against stands in `paper.toml`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ssdscope.studies import judging
-from ssdscope.studies.huang2011.procedure import FAST_LINK, Curve, Rows
-from ssdscope.studies.record import Claim, Verdict
+from ssdscope.studies.huang2011.procedure import SSDS, Rows
+from ssdscope.studies.record import Reading
 from ssdscope.workloads.grid import Row
 
-SSDS = ("SSD_I", "SSD_S")
-MOSTLY_READS = "90 % reads: latency and bandwidth of SSD_S"
-SIMILAR_READS = "the SSDs read at similar speed but differ greatly in writes"
-_SHEET = (
-    "table I has SSD_S read 100 MB/s, at which 256 KB take 2.6 ms: the figure and the data sheet "
-    "cannot both hold, and the preset keeps to the data sheet"
-)
-CONTRADICTED = {MOSTLY_READS: ("3", 10), SIMILAR_READS: ("5", 0)}
-"""Claims that no SSD_S of the data sheet fulfils: the figure, and the share of writes to try it at
-behind a faster link."""
-MIXED = "mixed"
+Found = Iterator[tuple[str, Reading]]
+DISK, WAYS = "HDD_S", ("reads", "writes")
+SHARES = (0, 10, 20, 30)
+"""Of writes, up to which the SSDs are said to outperform the disk."""
 
 
-def compare(figure: str, rows: Rows, tried: Mapping[str, Row] | None = None) -> list[Claim]:
-    """Give every claim about a figure.
-
-    Parameters
-    ----------
-    tried
-        By the name of a claim that the data sheet contradicts: the run of SSD_S behind a link of
-        `FAST_LINK`. If the claim holds there, the data sheet is what it fails by.
-    """
-    lines, found = _Lines(rows), tried or {}
-    claims = _CLAIMS[figure](lines)
-    return [
-        _by_the_sheet(row, lines, found[row.what]) if row.what in found else row for row in claims
-    ]
+def readings(figure: str, rows: Rows) -> dict[str, Reading]:
+    """Read off all that is said of a figure and can be asked of the drives that were run."""
+    lines = Lines(rows)
+    found = dict(_OF_ONE[figure](lines))
+    if {*SSDS, DISK} <= set(lines.devices):
+        found |= dict(_OF_ALL[figure](lines))
+    return found
 
 
-def _by_the_sheet(row: Claim, lines: "_Lines", fast: Row) -> Claim:
-    """Explain a claim that holds behind a faster link."""
-    ms, mb_s = fast.latency_ns / 1e6, fast.bandwidth_bytes_per_s / 1e6
-    if row.what == MOSTLY_READS:
-        holds = _about_two_ms(ms, mb_s)
-    else:
-        holds = judging.similar(ms, lines.ms("SSD_I", "reads")[-1])
-    told = (
-        f"behind a link of {FAST_LINK / 1e6:.0f} MB/s SSD_S takes {ms:.2f} ms, at {mb_s:.0f} MB/s"
-    )
-    return judging.explained(row, _SHEET, told) if holds else row
-
-
-class _Lines:
-    """The runs of a figure, by drive and line."""
+class Lines:
+    """The points of a figure by drive and line, those that failed left out."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows = {(curve.device, curve.name): (curve, points) for curve, points in rows.items()}
+        self._rows = {
+            (curve.device, curve.name): {
+                x: row for x, row in zip(curve.x, points, strict=True) if not row.failure
+            }
+            for curve, points in rows.items()
+        }
+        self.devices = list(dict.fromkeys(curve.device for curve in rows))
 
-    def curve(self, device: str, name: str) -> Curve:
-        return self._rows[device, name][0]
+    def x(self, device: str, name: str) -> list[int]:
+        """List the values of what is varied; none where there is no line."""
+        return list(self._rows.get((device, name), {}))
 
-    def ms(self, device: str, name: str) -> list[float]:
-        return [row.latency_ns / 1e6 for row in self._rows[device, name][1]]
+    def ms(self, device: str, name: str) -> np.ndarray:
+        """Mean latencies."""
+        return np.array([row.latency_ns / 1e6 for row in self._of(device, name)])
 
-    def mb_s(self, device: str, name: str) -> list[float]:
-        return [row.bandwidth_bytes_per_s / 1e6 for row in self._rows[device, name][1]]
+    def mb_s(self, device: str, name: str) -> np.ndarray:
+        """Bandwidths."""
+        return np.array([row.bandwidth_bytes_per_s / 1e6 for row in self._of(device, name)])
 
-    def iops(self, device: str, name: str) -> list[float]:
-        return [row.iops for row in self._rows[device, name][1]]
+    def iops(self, device: str, name: str) -> np.ndarray:
+        """Throughputs."""
+        return np.array([row.iops for row in self._of(device, name)])
+
+    def _of(self, device: str, name: str) -> list[Row]:
+        return list(self._rows.get((device, name), {}).values())
+
+    def ratio(self, device: str, one: str, other: str, most: int | None = None) -> float | None:
+        """Compare the latencies of two lines: the geometric mean over the sizes of both."""
+        first, second = (self._rows.get((device, name), {}) for name in (one, other))
+        both = [x for x in first if x in second and (most is None or x <= most)]
+        if not both:
+            return None
+        steps = [np.log(first[x].latency_ns / second[x].latency_ns) for x in both]
+        return float(np.exp(np.mean(steps)))
 
 
-def _figure_3(lines: _Lines) -> list[Claim]:
-    devices = (*SSDS, "HDD_S")
-    at = lines.curve("SSD_I", MIXED).x.index(10)
-    growth = {d: lines.ms(d, MIXED)[-1] / lines.ms(d, MIXED)[0] for d in devices}
-    writes = {device: lines.ms(device, MIXED)[-1] for device in devices}
-    best = [
-        min(lines.ms(d, MIXED)[i] for d in devices) == lines.ms("SSD_I", MIXED)[i]
-        for i in range(len(lines.ms("SSD_I", MIXED)))
+def of(value: float, unit: str = "", digits: int = 3) -> Reading:
+    """Read off a number, which is shown rounded: in the row's unit, or with words of its own."""
+    shown = f"{value:.{digits}g}"
+    return Reading(f"{shown} {unit}" if unit else float(shown), float(value))
+
+
+def every(values: Sequence[float] | np.ndarray, unit: str = "times") -> Reading:
+    """Read off several numbers, all of which are asked."""
+    told = ", ".join(f"{value:.3g}" for value in values)
+    return Reading(f"{told} {unit}".rstrip(), [float(value) for value in values])
+
+
+def named(values: dict[str, float], unit: str) -> str:
+    """Write numbers with their names."""
+    return ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + f" {unit}".rstrip()
+
+
+def _figure_3(lines: Lines) -> Found:
+    for device in lines.devices:
+        x, ms = lines.x(device, "mixed"), lines.ms(device, "mixed")
+        if not {0, 10, 100} <= set(x):
+            continue
+        at, mb_s, iops = (x.index(10), lines.mb_s(device, "mixed"), lines.iops(device, "mixed"))
+        writes = of(ms[-1] / ms[0], "times as long")
+        if device == DISK:
+            yield "writes for reads, disk", writes
+            yield "disk bandwidth", of(mb_s[at])
+            continue
+        yield f"writes for reads: {device}", writes
+        yield f"latency, 90 % reads: {device}", of(ms[at])
+        yield f"bandwidth, 90 % reads: {device}", of(mb_s[at])
+        steps = [ms[1:] / ms[:-1], mb_s[:-1] / mb_s[1:], iops[:-1] / iops[1:]]
+        worst = min(float(each.min()) for each in steps)
+        yield f"every step: {device}", of(worst, "times the one before, at least")
+
+
+def _figure_3_all(lines: Lines) -> Found:
+    x = lines.x("SSD_I", "mixed")
+    ms = {device: lines.ms(device, "mixed") for device in lines.devices}
+    for device in SSDS:
+        times = ms[DISK] / ms[device]
+        yield f"five times: {device}", of(times[x.index(10)])
+        yield f"SSDs ahead: {device}", every(times[[x.index(share) for share in SHARES]])
+        yield f"ahead in reads: {device}", of(times[x.index(10)] / times[x.index(90)], "times")
+    yield "disk outruns SSD_S", of(ms[DISK][-1] / ms["SSD_S"][-1], "times as long")
+    three = (*SSDS, DISK)
+    latency = np.argmin([lines.ms(each, "mixed") for each in three], axis=0)
+    rates = [
+        np.argmax([read(each, "mixed") for each in three], axis=0)
+        for read in (lines.mb_s, lines.iops)
     ]
-    return [
-        *(_mostly_reads(device, lines, at) for device in SSDS),
-        *_disk_mostly_reads(lines, at),
-        *(
-            _claim(
-                f"more writes cost {device} much",
-                "large influence",
-                f"writes take {growth[device]:.1f} times as long as reads",
-                not judging.similar(growth[device], 1),
-            )
-            for device in SSDS
-        ),
-        _claim(
-            "more writes cost the disk little",
-            "small changes",
-            f"writes take {growth['HDD_S']:.2f} times as long as reads",
-            judging.similar(growth["HDD_S"], 1),
-        ),
-        _claim(
-            "where writes prevail, the disk outruns SSD_S",
-            "yes",
-            _told(writes, "ms"),
-            writes["HDD_S"] < writes["SSD_S"],
-        ),
-        _claim(
-            "SSD_I outruns both in most cases",
-            "yes",
-            f"{sum(best)} of {len(best)} shares of writes",
-            sum(best) > len(best) / 2,
-        ),
-    ]
+    best = [int(np.sum(each == 0)) for each in (latency, *rates)]
+    told = ", ".join(f"{count} of {len(x)}" for count in best)
+    yield "SSD_I best", Reading(f"{told} shares of writes", [count / len(x) for count in best])
 
 
-def _mostly_reads(device: str, lines: _Lines, at: int) -> Claim:
-    """Hold an SSD to "about 2 ms", which has one digit, and to the interval of its bandwidth."""
-    ms, mb_s = lines.ms(device, MIXED)[at], lines.mb_s(device, MIXED)[at]
-    return _claim(
-        f"90 % reads: latency and bandwidth of {device}",
-        "about 2 ms, 100 to 150 MB/s",
-        f"{ms:.2f} ms, {mb_s:.0f} MB/s",
-        _about_two_ms(ms, mb_s),
-    )
+def _figure_4(lines: Lines) -> Found:
+    for device in lines.devices:
+        for way in WAYS:
+            x = lines.x(device, way)
+            if not {1, 4, 64} <= set(x):
+                continue
+            ms, mb_s, iops = (read(device, way) for read in (lines.ms, lines.mb_s, lines.iops))
+            from_4 = x.index(4)
+            yield f"depth, latency: {device}, {way}", of(ms[-1] / ms[0], "times as long")
+            gains = [mb_s[-1] / mb_s[from_4], iops[-1] / iops[from_4]]
+            yield f"saturated: {device}, {way}", every(gains)
+            near = np.abs(mb_s / mb_s[-1] - 1) <= 0.1
+            first = x[int(np.argmax(near))]
+            if device == DISK:
+                continue
+            gain = iops[-1] / iops[0]
+            told = f"{gain:.3g} times; within 10 % of it from {first} in flight on"
+            yield f"depth, throughput: {device}, {way}", Reading(told, abs(float(gain) - 1))
 
 
-def _about_two_ms(ms: float, mb_s: float) -> bool:
-    return 1.5 <= ms < 2.5 and 100 <= mb_s <= 150
+def _figure_4_all(lines: Lines) -> Found:
+    for way in WAYS:
+        deep = {device: float(lines.ms(device, way)[-1]) for device in lines.devices}
+        order = deep["SSD_I"] < deep[DISK] < deep["SSD_S"]
+        yield f"order under load: {way}", Reading(named(deep, "ms"), order)
 
 
-def _disk_mostly_reads(lines: _Lines, at: int) -> list[Claim]:
-    ms, mb_s = lines.ms("HDD_S", MIXED)[at], lines.mb_s("HDD_S", MIXED)[at]
-    times = ms / lines.ms("SSD_I", MIXED)[at]
-    five = _claim(
-        "90 % reads: the disk takes five times as long as the SSDs",
-        "5 times",
-        f"{times:.1f} times as long as SSD_I",
-        4.5 <= times < 5.5,
-    )
-    contradicts = (
-        "256 KB in five times 2 ms are 26 MB/s, and at the paper's 20 MB/s they take 13 ms: no "
-        "disk does both"
-    )
-    rate = _claim(
-        "90 % reads: bandwidth of the disk",
-        "around 20 MB/s",
-        f"{mb_s:.1f} MB/s",
-        judging.quoted(20, mb_s),
-    )
-    if rate.verdict == Verdict.AGREES:
-        said = f"the run at {mb_s:.1f} MB/s took {ms:.1f} ms"
-        five = judging.explained(five, contradicts, said)
-    return [five, rate]
-
-
-def _figure_4(lines: _Lines) -> list[Claim]:
-    devices = (*SSDS, "HDD_S")
-    growth = {d: lines.ms(d, "writes")[-1] / lines.ms(d, "writes")[0] for d in devices}
-    deep = {d: lines.ms(d, "writes")[-1] for d in devices}
-    # From depth 4 on.
-    gain = {d: lines.mb_s(d, "writes")[-1] / lines.mb_s(d, "writes")[2] for d in devices}
-    return [
-        _claim(
-            "queue depth drives latency, on all three",
-            "significantly",
-            "64 in flight: " + _told(growth, "times as long"),
-            min(growth.values()) > 5,
-        ),
-        _claim(
-            "SSD_I is best and SSD_S worst under load",
-            "SSD_I < HDD_S < SSD_S",
-            "writes, 64 in flight: " + _told(deep, "ms"),
-            deep["SSD_I"] < deep["HDD_S"] < deep["SSD_S"],
-        ),
-        _claim(
-            "bandwidth hardly changes once saturated",
-            "minimal",
-            "writes, from 4 to 64 in flight: " + _told(gain, "times"),
-            all(judging.quoted(1, each) for each in gain.values()),
-        ),
-    ]
-
-
-def _figure_5(lines: _Lines) -> list[Claim]:
-    devices = (*SSDS, "HDD_S")
-    straight = {
-        f"{d} {name}": bend(lines.curve(d, name).x, lines.ms(d, name))
-        for d in devices
-        for name in ("reads", "writes")
-    }
-    reads, writes = ({d: lines.ms(d, name)[-1] for d in SSDS} for name in ("reads", "writes"))
-    return [
-        _claim(
-            "latency grows along a line with the size",
-            "a clear linear trend",
-            "correlation " + ", ".join(f"{value:.3f}" for value in straight.values()),
-            min(straight.values()) > 0.95,
-        ),
-        _claim(
-            "writes of SSD_S are slower than those of HDD_S",
-            "yes",
-            _told({d: lines.ms(d, "writes")[-1] for d in ("SSD_S", "HDD_S")}, "ms at 256 KB"),
-            lines.ms("SSD_S", "writes")[-1] > lines.ms("HDD_S", "writes")[-1],
-        ),
-        _claim(
-            SIMILAR_READS,
-            "yes",
-            f"256 KB: reads {_told(reads, 'ms')}; writes {_told(writes, 'ms')}",
-            judging.similar(*reads.values()) and not judging.similar(*writes.values()),
-        ),
-        _claim(
-            "for reads both SSDs are far ahead of the disk",
-            "clear advantage",
-            _told({d: lines.ms(d, "reads")[-1] for d in devices}, "ms at 256 KB"),
-            max(lines.ms(d, "reads")[-1] for d in SSDS) < lines.ms("HDD_S", "reads")[-1] / 2,
-        ),
-    ]
-
-
-def _figure_6(lines: _Lines) -> list[Claim]:
-    penalty = {d: _ratio(lines, d, "writes", "random", "sequential") for d in (*SSDS, "HDD_S")}
-    stride = {d: _ratio(lines, d, "writes", "stride", "sequential") for d in SSDS}
-    reads = {d: _ratio(lines, d, "reads", "stride", "random") for d in SSDS}
-    disk = [
-        _ratio(lines, "HDD_S", "reads", pattern, "sequential") for pattern in ("stride", "random")
-    ]
-    return [
-        _claim(
-            "random writes hurt the SSDs, SSD_S above all",
-            "yes",
-            "times as long as sequential: " + _told(penalty, ""),
-            penalty["SSD_S"] > penalty["SSD_I"] > 1.05,
-        ),
-        *(
-            _claim(
-                f"writes with a stride are close to sequential ones on {device}",
-                "close",
-                f"{stride[device]:.2f} times as long, random ones {penalty[device]:.2f} times",
-                # Or at least nearer to them than to random ones, as ratios.
-                judging.similar(stride[device], 1) or stride[device] ** 2 < penalty[device],
-            )
-            for device in SSDS
-        ),
-        *(
-            _claim(
-                f"reads with a stride are close to random ones on {device}",
-                "small difference",
-                f"{reads[device]:.2f} times as long",
-                judging.similar(reads[device], 1),
-            )
-            for device in SSDS
-        ),
-        _claim(
-            "on the disk a stride is clearly between sequential and random",
-            "between",
-            f"reads: stride {disk[0]:.1f}, random {disk[1]:.1f} times sequential",
-            1 < disk[0] < disk[1],
-        ),
-    ]
-
-
-def _figure_7(lines: _Lines) -> list[Claim]:
-    return [*(_some_extent(lines, device) for device in SSDS), _magnitude(lines)]
-
-
-def _some_extent(lines: _Lines, device: str) -> Claim:
-    faster = {
-        what: 1 / _ratio(lines, device, what, "sequential", "random")
-        for what in ("reads", "writes")
-    }
-    both = float(np.sqrt(faster["reads"] * faster["writes"]))
-    return _claim(
-        f"sequential access is faster on {device}, to some extent",
-        "to some extent",
-        f"{faster['reads']:.2f} times for reads, {faster['writes']:.2f} times for writes",
-        both > 1.05,
-    )
-
-
-def _magnitude(lines: _Lines) -> Claim:
-    curve = lines.curve("HDD_S", "reads, random")
-    times = {
-        f"{size // 1024} KB": random / sequential
-        for size, random, sequential in zip(
-            curve.x,
-            lines.ms("HDD_S", "reads, random"),
-            lines.ms("HDD_S", "reads, sequential"),
-            strict=True,
-        )
-    }
-    mean = float(np.exp(np.mean(np.log(list(times.values())))))
-    row = _claim(
-        "sequential reads of the disk are faster by an order of magnitude",
-        "order of magnitude",
-        f"{mean:.1f} times, the geometric mean of the sizes",
-        judging.order_of_magnitude(mean),
-    )
-    if not any(judging.order_of_magnitude(each) for each in times.values()):
-        return row
-    each = ", ".join(f"{name} {value:.1f}" for name, value in times.items())
-    why = "what an arm costs is the same for any size, so that no one number holds for all"
-    return judging.explained(row, why, f"times as fast, size by size: {each}")
-
-
-def _ratio(lines: _Lines, device: str, what: str, pattern: str, base: str) -> float:
-    """Compare two patterns: the geometric mean over the sizes."""
-    one, other = (np.log(lines.ms(device, f"{what}, {each}")) for each in (pattern, base))
-    return float(np.exp(np.mean(one - other)))
-
-
-def bend(x: Sequence[int], y: Sequence[float]) -> float:
+def correlation(x: Sequence[int], y: np.ndarray) -> float:
     """Tell how close points are to a line that rises: their correlation; 0 if nothing rises."""
     return 0.0 if min(y) == max(y) else float(np.corrcoef(x, y)[0, 1])
 
 
-def _told(values: dict[str, float], unit: str) -> str:
-    return ", ".join(f"{name} {value:.3g}" for name, value in values.items()) + f" {unit}".rstrip()
+def _figure_5(lines: Lines) -> Found:
+    for device in lines.devices:
+        for way in WAYS:
+            x, ms = lines.x(device, way), lines.ms(device, way)
+            if len(x) > 2:
+                yield f"line: {device}, {way}", of(correlation(x, ms), "correlation", 4)
+                rises = ms[1:] / ms[:-1]
+                yield f"rises: {device}, {way}", every(rises)
+        x, ms = lines.x(device, "steps of writes"), lines.ms(device, "steps of writes")
+        if len(x) > 2:
+            fitted = np.polyval(np.polyfit(x, ms, 1), x)
+            off = 100 * float(np.max(np.abs(ms / fitted - 1)))
+            yield f"off the line: {device}", of(off, "%")
+        yield from _reads_by_size(lines, device)
 
 
-def _claim(what: str, paper: str, ours: str, holds: bool) -> Claim:
-    return judging.claim(what, paper, ours, "", holds=holds)
+def _reads_by_size(lines: Lines, device: str) -> Found:
+    x = lines.x(device, "reads")
+    mb_s, iops = lines.mb_s(device, "reads"), lines.iops(device, "reads")
+    if len(x) < 3:
+        return
+    steps = [*(mb_s[1:] / mb_s[:-1]), *(iops[:-1] / iops[1:])]
+    yield f"bandwidth up, throughput down: {device}", every(steps)
+    straight = {"bandwidth": correlation(x, mb_s), "throughput": correlation(x, iops)}
+    yield f"line, bandwidth: {device}", of(straight["bandwidth"], "correlation", 4)
+    if device != DISK:
+        bent = {name: 1 - value**2 for name, value in straight.items()}
+        yield f"not linear: {device}", Reading(named(bent, "left"), list(bent.values()))
+    if lines.x(device, "writes") == x:
+        slopes = [np.polyfit(x, lines.ms(device, way), 1)[0] for way in WAYS]
+        yield f"slower rate: {device}", of(slopes[0] / slopes[1], "times the slope of writes")
 
 
-_CLAIMS: dict[str, Callable[[_Lines], list[Claim]]] = {
+def _figure_5_all(lines: Lines) -> Found:
+    x = lines.x("SSD_S", "writes")
+    reads, writes = ({device: lines.ms(device, way) for device in lines.devices} for way in WAYS)
+    yield "SSD_S writes slower than the disk", every(writes["SSD_S"] / writes[DISK])
+    yield "SSD_S writes slower than SSD_I", every(writes["SSD_S"] / writes["SSD_I"])
+    yield "similar reads", of(reads["SSD_S"][-1] / reads["SSD_I"][-1], "times as long")
+    yield "different writes", of(writes["SSD_S"][-1] / writes["SSD_I"][-1], "times as long")
+    bent = {device: 1 - correlation(x, lines.mb_s(device, "reads")) ** 2 for device in SSDS}
+    yield "SSD_I least linear", of(bent["SSD_I"] / bent["SSD_S"], "times SSD_S's")
+    for device in SSDS:
+        ahead = reads[DISK] / reads[device]
+        yield f"reads ahead: {device}", of(ahead[-1], "times")
+        for size in (1, 4):
+            yield f"orders of magnitude: {device}, {size} KB", of(ahead[x.index(size * 1024)])
+
+
+def _figure_6(lines: Lines) -> Found:
+    for device in lines.devices:
+        apart = {}
+        for way in WAYS:
+            random, stride = (
+                lines.ratio(device, f"{way}, {pattern}", f"{way}, sequential")
+                for pattern in ("random", "stride")
+            )
+            if random is None:
+                continue
+            yield f"random for sequential: {device}, {way}", of(random, "times as long")
+            last = (
+                lines.ms(device, f"{way}, random")[-1] / lines.ms(device, f"{way}, sequential")[-1]
+            )
+            yield f"large: {device}, {way}", of(last, "times as long")
+            if stride is not None:
+                apart[way] = min(abs(np.log(stride)), abs(np.log(stride / random)))
+                yield from _stride(device, way, random, stride)
+        if apart:
+            told = named({way: 100 * np.expm1(each) for way, each in apart.items()}, "%")
+            most = float(np.expm1(max(apart.values())))
+            yield f"own way: {device}", Reading(f"{told} from the nearer pattern", most)
+        dramatic = lines.ratio(device, "writes, random", "writes, sequential", 64 * 1024)
+        if dramatic is not None:
+            yield f"dramatically: {device}", of(dramatic, "times as long")
+
+
+def _stride(device: str, way: str, random: float, stride: float) -> Found:
+    """Ask writes with gaps how near they are to those in order, and reads to random ones."""
+    if device == DISK:
+        told = f"stride {stride:.2f} times sequential, random {random / stride:.2f} times stride"
+        yield f"between: {way}", Reading(told, [stride, random / stride])
+    elif way == "writes":
+        told = f"{stride:.2f} times as long as sequential ones, random ones {random:.2f} times"
+        yield f"stride, writes: {device}", Reading(told, stride)
+        share = float(np.log(stride) / np.log(random)) if random != 1 else float("nan")
+        yield f"stride, nearer: {device}", Reading(f"{100 * share:.0f} % of the way", share)
+    else:
+        told = f"{stride / random:.3f} times as long as random ones, {stride:.2f} as sequential"
+        yield f"stride, reads: {device}", Reading(told, stride / random)
+
+
+def _figure_6_all(lines: Lines) -> Found:
+    penalty = {
+        way: {
+            device: lines.ratio(device, f"{way}, random", f"{way}, sequential") or np.nan
+            for device in lines.devices
+        }
+        for way in WAYS
+    }
+    told = named(penalty["writes"], "times as long as sequential")
+    yield (
+        "SSD_S above all",
+        Reading(told, penalty["writes"]["SSD_S"] / penalty["writes"]["SSD_I"]),
+    )
+    for device in SSDS:
+        times = penalty["writes"][device] / penalty["reads"][device]
+        yield f"varied impacts: {device}", of(times, "times that of reads")
+
+
+def _figure_7(lines: Lines) -> Found:
+    for device in (each for each in lines.devices if each != DISK):
+        for way in WAYS:
+            times = lines.ratio(device, f"{way}, random", f"{way}, sequential")
+            if times is not None:
+                yield f"some extent: {device}, {way}", of(times, "times as fast")
+
+
+def _figure_7_all(lines: Lines) -> Found:
+    for way in WAYS:
+        x = lines.x(DISK, f"{way}, random")
+        times = lines.ms(DISK, f"{way}, random") / lines.ms(DISK, f"{way}, sequential")
+        mean = float(np.exp(np.mean(np.log(times))))
+        by_size = ", ".join(
+            f"{size // 1024} KB {each:.3g}" for size, each in zip(x, times, strict=True)
+        )
+        yield f"order of magnitude: {way}", Reading(f"{mean:.1f} times; {by_size}", mean)
+
+
+Reader = Callable[[Lines], Found]
+_OF_ONE: dict[str, Reader] = {
     "3": _figure_3,
     "4": _figure_4,
     "5": _figure_5,
     "6": _figure_6,
     "7": _figure_7,
+}
+_OF_ALL: dict[str, Reader] = {
+    "3": _figure_3_all,
+    "4": _figure_4_all,
+    "5": _figure_5_all,
+    "6": _figure_6_all,
+    "7": _figure_7_all,
 }

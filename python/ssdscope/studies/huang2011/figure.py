@@ -1,31 +1,19 @@
-"""The pictures of figures 3 to 7, each as SVG and PNG."""
+"""The pictures of figures 3 to 7: panels by metric, direction and drive."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.plots import LIGHT, save, style
+from ssdscope.plots import LIGHT, panels
 from ssdscope.studies.huang2011.procedure import SIZES, Curve, Rows
 from ssdscope.workloads.grid import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-_METRICS = {
-    "3": ("latency", "bandwidth", "throughput"),
-    "4": ("latency", "bandwidth", "throughput"),
-    "5": ("latency", "bandwidth", "throughput"),
-    "6": ("latency",),
-    "7": ("throughput",),
-}
-_AXES = {
-    "3": "writes (%)",
-    "4": "queue depth",
-    "5": "request size (KB)",
-    "6": "request size (KB)",
-    "7": "request size (KB)",
-}
+_AXES = {"3": "writes (%)", "4": "queue depth"}
 _LABELS = {
     "latency": "mean latency (ms)",
     "bandwidth": "bandwidth (MB/s)",
@@ -52,63 +40,40 @@ _PATTERNS = {
     "stride": _Look("^", (0, (1, 1.5)), 1.4, 4, LIGHT.s8),
 }
 """From thick to thin, so that one line that covers another still shows it."""
+_Panel = tuple[str, str, list[Curve]]
+"""Its head, its metric, and the lines that share it."""
 
 
-def draw(figure_id: str, rows: Rows, path: Path) -> Path:
+def draw(figure_id: str, rows: Rows) -> "Figure":
     """Draw a figure: panels by metric, and those of sizes and patterns by direction, too."""
-    from matplotlib.figure import Figure
-
-    panels = _panels(figure_id, rows)
-    across = max(len(row) for row in panels)
-    size = (3.3 * across + 0.6, 2.7 * len(panels) + 0.9)
-    figure = Figure(figsize=size, layout="constrained")
-    figure.patch.set_facecolor(LIGHT.surface)
-    drawn = figure.subplots(len(panels), across, squeeze=False)
-    for axes, panel in zip(drawn.flat, itertools.chain(*panels), strict=True):
-        style.dress(axes, LIGHT)
-        for curve in panel.curves:
-            _line(axes, figure_id, curve, [_value(panel.metric, row) for row in rows[curve]])
-        _dress(axes, figure_id, _LABELS[panel.metric])
-        axes.set_title(panel.title, loc="left", fontsize=9, color=LIGHT.ink)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, fontsize=8)
-    save(figure, path)
-    save(figure, path.with_suffix(".png"))
-    return path
+    laid = list(_panels(figure_id, [each for each in rows if "steps" not in each.name]))
+    across = max(len(row) for row in laid)
+    figure, axes = panels.canvas(across, rows=len(laid), width=3.4, height=2.9)
+    for each, (head, metric, curves) in zip(axes, itertools.chain(*laid), strict=True):
+        for curve in curves:
+            _line(each, figure_id, curve, [_value(metric, row) for row in rows[curve]])
+        _dress(each, figure_id, _LABELS[metric])
+        panels.head(each, head)
+    panels.legend_below(figure, axes[0], 6)
+    return figure
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """Lines of one metric that share axes."""
-
-    title: str
-    metric: str
-    curves: list[Curve]
-
-
-def _panels(figure_id: str, rows: Rows) -> list[list[_Panel]]:
+def _panels(figure_id: str, curves: list[Curve]) -> Iterator[list[_Panel]]:
     """Lay out panels, row by row."""
-    metrics = _METRICS[figure_id]
     if figure_id in "34":
-        return [[_Panel("", metric, list(rows)) for metric in metrics]]
-    ways = [way for way in ("reads", "writes") if any(each.name.startswith(way) for each in rows)]
-    if figure_id == "5":
-        return [
-            [_Panel(way, metric, [each for each in rows if each.name == way]) for metric in metrics]
-            for way in ways
-        ]
-    devices = list(dict.fromkeys(each.device for each in rows))
-    return [
-        [
-            _Panel(
-                f"{device}, {way}",
-                metrics[0],
-                [each for each in rows if each.device == device and each.name.startswith(way)],
-            )
-            for device in devices
-        ]
-        for way in ways
-    ]
+        yield [("", metric, curves) for metric in _LABELS]
+        return
+    metric = "latency" if figure_id == "6" else "throughput"
+    devices = list(dict.fromkeys(each.device for each in curves))
+    for way in ("reads", "writes"):
+        of_way = [each for each in curves if each.name.startswith(way)]
+        if of_way and figure_id == "5":
+            yield [(way, each, of_way) for each in _LABELS]
+        elif of_way:
+            yield [
+                (f"{device}, {way}", metric, [each for each in of_way if each.device == device])
+                for device in devices
+            ]
 
 
 def _value(metric: str, row: Row) -> float:
@@ -139,10 +104,9 @@ def _line(axes: "Axes", figure_id: str, curve: Curve, values: list[float]) -> No
 
 def _dress(axes: "Axes", figure_id: str, label: str) -> None:
     axes.set_ylabel(label)
-    axes.set_xlabel(_AXES[figure_id])
+    axes.set_xlabel(_AXES.get(figure_id, "request size (KB)"))
     if figure_id in "34":
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        panels.plain_log(axes, label)
     else:
         axes.set_ylim(bottom=0)
     if figure_id == "4":

@@ -1,107 +1,88 @@
-"""Means over the grid: the numbers in brackets in the paper's tables II, III and VI.
+"""Means over the grid: the numbers in brackets in the paper's tables II, III, V and VI.
 
-One access pattern is drawn by the seed for every share of writes, sizes and depth, and run as
-those of figures 3 to 7 are (`procedure`).
+Where a part of the grid is asked for (``--count``), they are means of the runs that models learn
+from, which are made anyway. Else one access pattern is drawn by the seed for every share of writes,
+sizes and depth. Runs are as those of figures 3 to 7, on whole drives.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+
+import numpy as np
 
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
-from ssdscope.studies.record import Claim, Verdict
-from ssdscope.targets import open_target
+from ssdscope.studies.huang2011.predicting.runs import GRID, Part, collect
+from ssdscope.studies.huang2011.procedure import Runs
+from ssdscope.studies.making import within
+from ssdscope.studies.record import Columns, Measured, Reading
 from ssdscope.workloads import filling, grid, measuring
-from ssdscope.workloads.grid import FILLED_STOP, Row, Stop
+from ssdscope.workloads.grid import Row
 
-TOLERANCE = 0.2
-
-
-@dataclass(frozen=True)
-class Published:
-    """Means that the paper prints of a device."""
-
-    drive: str
-    latency_ms: float
-    bandwidth_mb_s: float
-    iops: float
-
-
-PUBLISHED = {
-    "HDD_S": Published("huang-hdd-s", 94.61, 14.63, 664),
-    "SSD_I": Published("huang-ssd-i", 15.97, 68.61, 3967),
-    "SSD_A": Published("huang-ssd-a", 36.31, 38.17, 1054),
-    "SSD_S": Published("huang-ssd-s", 34.90, 36.33, 1702),
-    "Array_I": Published("huang-array-i", 8.15, 101.70, 4875),
+METRICS = {
+    "latency": ("latency_ns", 1e6),
+    "bandwidth": ("bandwidth_bytes_per_s", 1e6),
+    "throughput": ("iops", 1.0),
 }
-"""Table III; Array_I table VI."""
-
+"""The row, the attribute, and how many of ours make one of the paper's."""
 Rows = Mapping[str, Sequence[Row]]
 
 
-def measure(
-    seed: int,
-    progress: StageProgress,
-    *,
-    devices: Sequence[str] = tuple(PUBLISHED),
-    stop: Stop = FILLED_STOP,
-) -> dict[str, list[Row]]:
-    """Run the same drawn workloads on every device."""
-    vectors = grid.one_pattern_each(seed)
-    rows = {}
-    for device in devices:
-        drive = open_target(f"sim:{PUBLISHED[device].drive}", seed=seed).device
-        grid.use(drive, seed)
-        runnable, _ = grid.split(vectors, drive.info)
-        ending = filling.filled(stop, drive, seed)
-        rows[device] = list(measuring.run(drive, runnable, seed=seed, stop=ending))
-        progress(f"grid on {device}", len(rows) / len(devices))
-    return rows
-
-
-def compare(rows: Rows) -> list[Claim]:
-    """Give each mean beside the paper's."""
-    return [claim for device in rows for claim in _device(device, rows[device])]
-
-
-def _device(device: str, rows: Sequence[Row]) -> list[Claim]:
-    published, ours = PUBLISHED[device], grid.means(rows)
-    return [
-        _claim(device, "latency", "ms", published.latency_ms, ours["latency_ns"] / 1e6),
-        _claim(
-            device,
-            "bandwidth",
-            "MB/s",
-            published.bandwidth_mb_s,
-            ours["bandwidth_bytes_per_s"] / 1e6,
-        ),
-        _claim(device, "throughput", "IO/s", published.iops, ours["iops"]),
-    ]
-
-
-def _claim(device: str, what: str, unit: str, paper: float, ours: float) -> Claim:
-    off = ours / paper - 1
-    near = abs(off) <= TOLERANCE
-    return Claim(
-        f"{device}: mean {what}",
-        paper,
-        round(ours, 2),
-        unit,
-        Verdict.AGREES if near else Verdict.DIFFERS,
-        "" if near else f"{100 * off:+.0f} %: the preset does not reach it",
+def measure(wanted: Part, runs: Runs, progress: StageProgress) -> Measured:
+    """Take the means of every device that is wanted."""
+    devices, rows = wanted.devices, {}
+    for done, device in enumerate(devices):
+        told = within(progress, done, len(devices))
+        rows[device] = drawn(runs, device) if wanted.whole else learnt(wanted, device, told)
+        told(f"grid on {device}", 1.0)
+    kinds = (
+        "one pattern each of the 500 shares, sizes and depths"
+        if wanted.whole
+        else (f"{wanted.count:,} workloads drawn from the grid, which models learn from")
     )
+    errors = ", ".join(f"{device} {100 * known_to(made):.1f} %" for device, made in rows.items())
+    drawn_apart = f"Standard error of the latency, if workloads were drawn apart: {errors}"
+    return Measured(readings(rows), None, columns(rows), [f"Means of {kinds}", drawn_apart])
 
 
-def write_table(rows: Rows, path: Path) -> Path:
-    """Write every run as CSV."""
-    with creating(path) as file:
-        table = csv.writer(file)
-        names = list(Row(grid.grid()[0]).to_dict())
-        table.writerow(["device", *names])
-        for device, runs in rows.items():
-            for row in runs:
-                values = row.to_dict()
-                table.writerow([device, *(values[name] for name in names)])
-    return path
+def drawn(runs: Runs, device: str) -> list[Row]:
+    """Run one drawn pattern of each kind of request."""
+    drive, _ = runs.in_use(device)
+    runnable, _ = grid.split(grid.one_pattern_each(runs.seed), drive.info)
+    ending = filling.filled(runs.stop, drive, runs.seed)
+    return list(measuring.run(drive, runnable, seed=runs.seed, stop=ending))
+
+
+def learnt(wanted: Part, device: str, progress: StageProgress) -> list[Row]:
+    """Give the runs of the grid that models learn from."""
+    made = collect(wanted, device, GRID, progress)
+    return [each.row for each in made if each.split == "train"]
+
+
+def readings(rows: Rows) -> dict[str, Reading]:
+    """Give each mean."""
+    found = {}
+    for device, made in rows.items():
+        for name, (attribute, scale) in METRICS.items():
+            mean = float(_values(made, attribute).mean()) / scale
+            for row in (name, f"{name}, basic") if device == "Array_I" else (name,):
+                found[f"mean {row}: {device}"] = Reading(round(mean, 2), mean)
+    return found
+
+
+def known_to(made: Sequence[Row]) -> float:
+    """Give the standard error of the mean latency as a share of it."""
+    values = _values(made, "latency_ns")
+    return float(values.std() / np.sqrt(values.size) / values.mean())
+
+
+def _values(made: Sequence[Row], attribute: str) -> np.ndarray:
+    return np.array([getattr(row, attribute) for row in made if not row.failure])
+
+
+def columns(rows: Rows) -> Columns:
+    """Give every run as columns."""
+    made = [(device, row.to_dict()) for device, runs in rows.items() for row in runs]
+    names = list(Row(grid.grid()[0]).to_dict())
+    return {
+        "device": [device for device, _ in made],
+        **{name: [row[name] for _, row in made] for name in names},
+    }

@@ -16,7 +16,6 @@ Without files of the user the beginnings of two of the traces are replayed, whic
 a second or more in place of minutes.
 """
 
-import csv
 import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
-from ssdscope.models.minutes.forecasting import (
-    LEAST_MINUTES,
-    SETTINGS,
-    forecasts,
-    rolling,
-)
+from ssdscope.models.minutes.forecasting import LEAST_MINUTES, SETTINGS, forecasts, rolling
 from ssdscope.models.minutes.result import Forecast
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating, write_bytes
+from ssdscope.results.files import write_bytes
 from ssdscope.results.marks import MADE_BY
+from ssdscope.studies.huang2011.procedure import PRESETS
+from ssdscope.studies.record import Columns
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.traces import sniff_trace
 from ssdscope.workloads import ReplayOptions, grid
@@ -42,12 +38,7 @@ from ssdscope.workloads.patterns import recipe_of
 from ssdscope.workloads.synthetic import spc_text
 from ssdscope.workloads.windows import SECOND_NS
 
-DRIVES = {
-    "HDD_S": "huang-hdd-s",
-    "SSD_I": "huang-ssd-i",
-    "SSD_S": "huang-ssd-s",
-    "Array_I": "huang-array-i",
-}
+DRIVES = ("HDD_S", "SSD_I", "SSD_S", "Array_I")
 PAPER_TRACES = ("financial1", "financial2", "websearch1", "websearch2")
 SYNTHETIC_S = 1800
 """How much of a trace is made up where the user names no file."""
@@ -198,7 +189,7 @@ def require_long_enough(name: str, scenario: Scenario) -> None:
 
 def in_use(drive: str, seed: int) -> Device:
     """Open one of the paper's drives as one that has been measured for a while."""
-    device = open_target(f"sim:{DRIVES[drive]}", seed=seed).device
+    device = open_target(f"sim:{PRESETS[drive]}", seed=seed).device
     grid.use(device, seed)
     return device
 
@@ -229,24 +220,26 @@ def predicted(
     return Replayed(trace, drive, scenario, minutes, wrapped, made, rolled)
 
 
-def write_table(found: Sequence[Replayed], path: Path) -> Path:
-    """Write every predicted minute as CSV."""
-    with creating(path) as file:
-        table = csv.writer(file)
-        columns = ("interval", "measured", "predicted", "low", "high", "median", "last")
-        kinds = ("synthetic", "interval_s", "drive", "setting", "target", "origins")
-        table.writerow(["trace", *kinds, *columns])
-        for each in found:
-            for origins, forecasts in (("one", each.forecasts), ("rolling", each.rolled)):
-                for made in forecasts:
-                    interval_s = each.scenario.interval_ns // SECOND_NS
-                    head = [each.trace, each.scenario.synthetic, interval_s, each.drive]
-                    head += [made.setting, made.target, origins]
-                    table.writerows([*head, *row] for row in _minutes(made))
-    return path
+def columns(found: Sequence[Replayed]) -> Columns:
+    """Give every predicted minute as columns."""
+    names = (
+        "trace", "synthetic", "interval_s", "drive", "setting", "target", "origins", "interval",
+        "measured", "predicted", "low", "high", "median", "last",
+    )  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
+    for each in found:
+        for origins, made_so in (("one", each.forecasts), ("rolling", each.rolled)):
+            for made in made_so:
+                interval_s = each.scenario.interval_ns // SECOND_NS
+                head = (
+                    *(each.trace, each.scenario.synthetic, interval_s, each.drive),
+                    *(made.setting, made.target, origins),
+                )
+                rows += [(*head, *row) for row in _minutes(made)]
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _minutes(made: Forecast) -> list[tuple[Any, ...]]:
     low, high = made.interval.T
-    columns = (made.minutes, made.measured, made.predicted, low, high, made.median, made.last)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    values = (made.minutes, made.measured, made.predicted, low, high, made.median, made.last)
+    return list(zip(*(column.tolist() for column in values), strict=True))

@@ -1,40 +1,31 @@
 """The picture of the replayed traces: the latency as it went on, and what was predicted."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.plots import LIGHT, save, style
+from ssdscope.plots import LIGHT, panels
 from ssdscope.studies.huang2011.traces import Replayed
 from ssdscope.workloads.windows import MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SETTING = "online"
 
 
-def draw(found: Sequence[Replayed], path: Path) -> Path:
-    """Draw a row of panels per trace, one per drive, as SVG and PNG."""
-    from matplotlib.figure import Figure
-
+def draw(found: Sequence[Replayed]) -> "Figure":
+    """Draw a row of panels per trace, one per drive."""
     traces = list(dict.fromkeys(each.trace for each in found))
     drives = list(dict.fromkeys(each.drive for each in found))
-    size = (3.4 * len(drives) + 0.6, 2.3 * len(traces) + 0.7)
-    figure = Figure(figsize=size, layout="constrained")
-    figure.patch.set_facecolor(LIGHT.surface)
-    panels = figure.subplots(len(traces), len(drives), squeeze=False)
+    figure, axes = panels.canvas(len(drives), rows=len(traces), width=3.5, height=2.5)
     for each in found:
-        axes = panels[traces.index(each.trace), drives.index(each.drive)]
-        style.dress(axes, LIGHT)
-        _panel(axes, each)
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    save(figure, path)
-    save(figure, path.with_suffix(".png"))
-    return path
+        place = traces.index(each.trace) * len(drives) + drives.index(each.drive)
+        _panel(axes[place], each)
+    panels.legend_below(figure, axes[0], 4)
+    return figure
 
 
 def _panel(axes: "Axes", each: Replayed) -> None:
@@ -60,6 +51,6 @@ def _panel(axes: "Axes", each: Replayed) -> None:
         label="median of the training",
     )
     kind = "synthetic " if each.scenario.synthetic else ""
-    axes.set_title(f"{kind}{each.trace}, {each.drive}", loc="left", fontsize=9, color=LIGHT.ink)
+    panels.head(axes, f"{kind}{each.trace}, {each.drive}")
     axes.set_xlabel("minute" if minutes else f"time (s), means of {scale:g} s")
     axes.set_ylabel("mean latency (ms)")

@@ -117,7 +117,7 @@ def _drawn(costs: Costs) -> "Figure":
             for at, name in enumerate(claims.WRITES)
         ]
         panels.lines(each, drawn)
-        if np.isnan([line.y for line in drawn]).any():
+        if any(np.isnan(line.y).any() for line in drawn):
             panels.remark(each, ["no point: the drive gets stuck"], (0.98, 0.97))
         panels.percent_axis(each, -0.6, 400, 10)
         panels.paper_line(each, 5.5 if size_gb == 32 else 7, right=True)

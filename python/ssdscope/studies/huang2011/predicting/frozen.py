@@ -10,7 +10,7 @@ still that, and a test fails if it is not: then change `FROZEN` too, and say why
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ssdscope.studies.huang2011.means import PUBLISHED
+from ssdscope.studies.huang2011.procedure import PRESETS
 from ssdscope.targets import Target, open_target
 
 SINCE = "2026-11-25, fitted to runs that count with full buffers, before any model learnt from them"
@@ -25,7 +25,7 @@ FROZEN = {
 
 def digest(device: str) -> str:
     """Give the digest of a device's preset as it is, without bringing a drive into its state."""
-    fresh = open_target(f"sim:{PUBLISHED[device].drive}", state="fresh", seed=1)
+    fresh = open_target(f"sim:{PRESETS[device]}", state="fresh", seed=1)
     return str(_at_default(fresh).fingerprint())
 
 

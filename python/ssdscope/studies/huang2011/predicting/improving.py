@@ -2,140 +2,86 @@
 
 Figure 9 is the share of the mean relative error that the extended characteristics take away,
 figure 10 by what share R2 grows. The paper prints bars without numbers; both follow from its
-tables II and III. A share of the error agrees if it is at least the paper's less 15 points. R2
-says how much the paper's basic models left to gain, which ours need not: it agrees if the gain
-leads as far up, to an R2 of at least the paper's less 0.02.
+tables II and III.
 """
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.plots import LIGHT, save, style
+from ssdscope.plots import LIGHT, panels
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
-from ssdscope.studies import judging
-from ssdscope.studies.huang2011.predicting import tables
-from ssdscope.studies.huang2011.predicting.accuracy import Accuracy, Cell
-from ssdscope.studies.huang2011.predicting.published import BASIC, EXTENDED, TARGETS, UNITS
-from ssdscope.studies.huang2011.predicting.verdicts import R2_SHORT
+from ssdscope.studies.huang2011.claims import of
+from ssdscope.studies.huang2011.predicting import comparing, tables
+from ssdscope.studies.huang2011.predicting.accuracy import TARGETS, Accuracy
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, FigureResult, Table
+from ssdscope.studies.paper import Paper
+from ssdscope.studies.record import Columns, Measured, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-TITLES = {
-    "9": "Figure 9: what the extended characteristics take from the error",
-    "10": "Figure 10: what the extended characteristics add to R2",
-}
-WHAT = {"9": "share of the error that is taken away", "10": "growth of R2"}
-POINTS = 15.0
-_Pairs = Sequence[tuple[Cell, Cell]]
-
-
-def make(name: str, accuracy: Accuracy, folder: Path, progress: StageProgress) -> FigureResult:
-    """Make figure 9 or 10, from the models of tables II and III."""
-    basic, extended = (
-        [held.cell for held in tables.measure(each, accuracy, within(progress, half, 2))]
-        for half, each in enumerate(("II", "III"))
-    )
-    pairs = list(zip(basic, extended, strict=True))
-    image = draw(name, pairs, folder / f"huang2011-figure{name}.svg")
-    data = image.with_suffix(".csv")
-    write(name, pairs, data)
-    claims = [_claim(name, *pair) for pair in pairs]
-    return FigureResult(name, TITLES[name], claims, image, data, table=table(name, pairs))
-
-
-def improvement(name: str, basic: float, extended: float) -> float:
-    """Say in percent by how much a number is better than that of a basic model."""
-    if name == "9":
-        return 100 * (1 - extended / basic)
-    return 100 * (extended / basic - 1)
-
-
-def paper(name: str, device: str, target: str) -> float:
-    """Work the bar out from the paper's tables."""
-    basic, extended = BASIC[target][device], EXTENDED[target][device]
-    if name == "9":
-        return improvement(name, basic.mre, extended.mre)
-    return improvement(name, basic.r2, extended.r2)
-
-
-def ours(name: str, basic: Cell, extended: Cell) -> float:
-    """Work our bar out."""
-    key = "mre" if name == "9" else "r2"
-    return improvement(name, basic.in_sample[key], extended.in_sample[key])
-
-
-def _claim(name: str, basic: Cell, extended: Cell) -> Claim:
-    key = basic.device, basic.target
-    what = f"{basic.device}: {UNITS[basic.target][0]}, {WHAT[name]}"
-    bar, found = paper(name, *key), ours(name, basic, extended)
-    if name == "9":
-        holds, why = found >= bar - POINTS, f"{bar - found:.0f} points less"
-    else:
-        before, reached = basic.in_sample["r2"], extended.in_sample["r2"]
-        holds = reached >= EXTENDED[basic.target][basic.device].r2 - R2_SHORT
-        why = f"{before:.3f} grows to {reached:.3f}"
-    return judging.claim(what, round(bar, 1), round(found, 2), "%", holds=holds, why=why)
-
-
-def table(name: str, pairs: _Pairs) -> Table:
-    """Lay out the bars."""
-    rows = []
-    for basic, extended in pairs:
-        device, target = basic.device, basic.target
-        bars = (paper(name, device, target), ours(name, basic, extended))
-        rows.append((device, UNITS[target][0], *(f"{bar:.1f}" for bar in bars)))
-    return Table(("device", "metric", "paper %", "ours %"), tuple(rows))
-
-
-def draw(name: str, pairs: _Pairs, path: Path) -> Path:
-    """Draw the bars, the paper's beside ours, a panel per metric, as SVG and PNG."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.4, 3.4), layout="constrained")
-    figure.patch.set_facecolor(LIGHT.surface)
-    panels = figure.subplots(1, len(TARGETS), squeeze=False).flat
-    for axes, target in zip(panels, TARGETS, strict=True):
-        style.dress(axes, LIGHT)
-        _panel(axes, name, [pair for pair in pairs if pair[0].target == target])
-        axes.set_title(UNITS[target][0], loc="left", fontsize=10, color=LIGHT.ink)
-    figure.axes[0].set_ylabel("less error (%)" if name == "9" else "more R2 (%, log scale)")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
-    save(figure, path)
-    save(figure, path.with_suffix(".png"))
-    return path
+Bar = tuple[str, str, float, float]
+"""Device, metric, the paper's bar and ours in percent."""
 
 
-def _panel(axes: "Axes", name: str, pairs: _Pairs) -> None:
-    places = np.arange(len(pairs))
-    bars = (
-        ("paper", [paper(name, basic.device, basic.target) for basic, _ in pairs], LIGHT.s8, ""),
-        ("ours", [ours(name, *pair) for pair in pairs], LIGHT.s1, "//"),
+def measure(
+    name: str, paper: Paper, accuracy: Accuracy, basic: str, progress: StageProgress
+) -> Measured:
+    """Make figure 9 or 10, from the models of tables II and III."""
+    models = comparing.Models(accuracy, basic, within(progress, 0, 2))
+    better = models.improved if name == "9" else models.grown
+    devices = [each for each in tables.ALONE if models.has(each)]
+    bars: list[Bar] = [
+        (device, metric, _printed(name, paper, f"{device}: {metric}"), better(device, target))
+        for device in devices
+        for target, metric in comparing.METRICS.items()
+    ]
+    found = {f"bar {name}: {device}: {metric}": of(ours) for device, metric, _, ours in bars}
+    more = comparing.of_table(name, accuracy, basic, within(progress, 1, 2))
+    told = ((*bar[:2], *(f"{each:.1f}" for each in bar[2:])) for bar in bars)
+    columns: Columns = {
+        "device": [bar[0] for bar in bars],
+        "target": [target for _ in devices for target in TARGETS],
+        "paper_percent": [f"{bar[2]:.3f}" for bar in bars],
+        "ours_percent": [f"{bar[3]:.3f}" for bar in bars],
+    }
+    table = Table(("device", "metric", "paper %", "ours %"), tuple(told))
+    return Measured(found | more, partial(_drawn, name, bars), columns, table=table)
+
+
+def _printed(name: str, paper: Paper, case: str) -> float:
+    (basic, basic_r2), (extended, r2) = (
+        tables.printed(paper, table, case) for table in ("II", "III")
     )
-    for side, (label, heights, colour, hatch) in zip((-0.2, 0.2), bars, strict=True):
+    return 100 * (1 - extended / basic) if name == "9" else 100 * (r2 / basic_r2 - 1)
+
+
+def _drawn(name: str, bars: Sequence[Bar]) -> "Figure":
+    """Draw the bars, the paper's beside ours, a panel per metric."""
+    figure, every = panels.canvas(len(TARGETS), width=3.5, height=3.4)
+    for axes, metric in zip(every, comparing.METRICS.values(), strict=True):
+        _panel(axes, name, [bar for bar in bars if bar[1] == metric])
+        panels.head(axes, metric)
+    every[0].set_ylabel("less error (%)" if name == "9" else "more R2 (%, log scale)")
+    panels.legend_below(figure, every[0], 2)
+    return figure
+
+
+def _panel(axes: "Axes", name: str, bars: Sequence[Bar]) -> None:
+    places = np.arange(len(bars))
+    for side, label, at, colour, hatch in (
+        (-0.2, "paper", 2, LIGHT.s8, ""),
+        (0.2, "ours", 3, LIGHT.s1, "//"),
+    ):
+        heights = [float(bar[at]) for bar in bars]
         axes.bar(
             places + side, heights, 0.38, label=label, color=colour, hatch=hatch, edgecolor="white"
         )
-    axes.set_xticks(places, [basic.device for basic, _ in pairs], fontsize=8)
+    axes.set_xticks(places, [bar[0] for bar in bars], fontsize=8)
     if name == "10":
         axes.set_yscale("symlog", linthresh=10)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-
-
-def write(name: str, pairs: _Pairs, path: Path) -> None:
-    """Write every bar as CSV."""
-    with creating(path) as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["device", "target", "paper_percent", "ours_percent"])
-        for basic, extended in pairs:
-            device, target = basic.device, basic.target
-            values = (paper(name, device, target), ours(name, basic, extended))
-            rows.writerow([device, target, *(f"{value:.3f}" for value in values)])

@@ -19,7 +19,9 @@ since is refused.
 A part of the grid may be taken. It goes into the same files, and counts for all of it later.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 from ssdscope.errors import UsageError, nearest
@@ -27,12 +29,12 @@ from ssdscope.models import collecting, designs
 from ssdscope.models.collecting import Plan
 from ssdscope.models.table import Collected, Table, begun
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.huang2011.means import PUBLISHED
-from ssdscope.studies.record import FigureResult
+from ssdscope.studies.huang2011.procedure import PRESETS
+from ssdscope.studies.record import Measured
 from ssdscope.targets import Target, open_target
 from ssdscope.workloads.grid import FILLED_STOP, Stop
 
-DEVICES = tuple(PUBLISHED)
+DEVICES = tuple(PRESETS)
 GRID, SOBOL = "grid", "sobol"
 POINTS = {GRID: designs.GRID_POINTS, SOBOL: 4096}
 TEST_SHARE = {GRID: 1 / 4, SOBOL: 0.0}
@@ -61,6 +63,8 @@ class Part:
         Runs at a time; -1 for all cores.
     stop
         When a run ends.
+    sets
+        By drive, what is set on its preset; such runs have files of their own.
     """
 
     folder: Path
@@ -69,6 +73,7 @@ class Part:
     devices: tuple[str, ...] = DEVICES
     jobs: int = -1
     stop: Stop = FILLED_STOP
+    sets: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
@@ -82,7 +87,14 @@ class Part:
 
     def path(self, device: str, design: str) -> Path:
         """Name the file of a drive's runs."""
-        return self.folder / f"huang2011-{design}-{device}.parquet"
+        sets = self.sets.get(device)
+        mark = f"-{sha256(repr(sets).encode()).hexdigest()[:8]}" if sets else ""
+        return self.folder / f"huang2011-{design}-{device}{mark}.parquet"
+
+    def open(self, device: str) -> Target:
+        """Open a device's preset."""
+        sets = tuple(self.sets.get(device, ()))
+        return open_target(f"sim:{PRESETS[device]}", sets=sets, seed=self.seed)
 
     def plan(self, design: str) -> Plan:
         """Say what is to be run."""
@@ -116,8 +128,7 @@ def part(folder: Path, seed: int, count: int | None, only: str | None, jobs: int
     for device in devices:
         if device not in DEVICES:
             raise UsageError(
-                f"--only: {device!r} is no device of the paper",
-                hint=nearest(device, DEVICES),
+                f"--only: {device!r} is no device of the paper", hint=nearest(device, DEVICES)
             )
     return Part(folder, seed, wanted, devices, -1 if jobs is None else jobs)
 
@@ -132,33 +143,30 @@ def collect(wanted: Part, device: str, design: str, progress: StageProgress) -> 
     KeyboardInterrupt
         After Ctrl-C; what there is is in the file.
     """
-    target = open_target(f"sim:{PUBLISHED[device].drive}", seed=wanted.seed)
+    target = wanted.open(device)
     path = wanted.path(device, design)
     plan = collecting.filled(wanted.plan(design), target.device, path)
     tasks, skipped = collecting.tasks(target.device.info, plan)
-    header = plan.header(_about(target), skipped)
+    header = plan.header(_about(target, wanted.sets.get(device, ())), skipped)
     stage = f"{design} on {device}"
     with Table(path, header) as table:
         collecting.collect(
-            target.device,
-            plan,
-            table,
-            lambda what, share: progress(f"{stage}: {what}", share),
+            target.device, plan, table, lambda what, share: progress(f"{stage}: {what}", share)
         )
         there = {each.key: each for each in table.rows}
         asked = ((task.split, task.vector) for task in tasks)
         return [there[key] for key in asked if key in there]
 
 
-def as_judged(made: FigureResult, wanted: Part) -> FigureResult:
-    """Say of how many workloads a figure is, and take its verdicts off if they are too few."""
+def as_judged(made: Measured, wanted: Part) -> Measured:
+    """Say of how many workloads a figure is, and take its readings off if they are too few."""
     if wanted.whole:
         return made
     said = f"Models learn from {wanted.count:,} of the grid's {designs.GRID_POINTS:,} workloads"
     if wanted.judged:
         return replace(made, notes=[said, *made.notes])
     few = f"{said}. So few say little of the paper's: nothing is judged with fewer than {JUDGED:,}"
-    return replace(made, rows=[], notes=[few, *made.notes])
+    return replace(made, readings={}, notes=[few, *made.notes])
 
 
 def stop_of(wanted: Part, device: str) -> Stop:
@@ -167,11 +175,11 @@ def stop_of(wanted: Part, device: str) -> Stop:
     return replace(wanted.stop, fill_bytes=header.get("fill_bytes", wanted.stop.fill_bytes))
 
 
-def _about(target: Target) -> dict[str, object]:
+def _about(target: Target, sets: Sequence[str]) -> dict[str, object]:
     return {
         "target": target.uri,
         "state": target.state,
-        "sets": [],
+        "sets": list(sets),
         "capacity_bytes": target.capacity_bytes,
         "writable": target.device.info.writable,
         "fingerprint": target.fingerprint(),

@@ -1,18 +1,22 @@
 """The paper's future work: "evaluate our models against existing simulators".
 
-Both are asked for the mean latency of the same 500 workloads, which neither has seen, and both are
-held to the drive. The models learnt from a quarter of 4,096 Sobol runs of the drive, and from all;
-which kind of model predicts was decided on those runs alone. The simulator is ours, and knows of
-the drive what its data sheet says (`datasheets`), as somebody's who cannot measure it: mapped by
-pages, and, of an SSD, with the firmware of DiskSim's SSD extension, the paper's reference 6. The
-drive files are written beside the picture, and say of each value whether the sheet has it. Either
-drive is brought into use as all others are (`grid.use`), and runs until its mean is known to 1 % or
-for a minute.
+All are asked for the mean latency of the same workloads, which none has seen, and all are held to
+the drive. The models learnt from a quarter of 4,096 Sobol runs of the drive, and from all; which
+kind of model predicts was decided on those runs alone. Simulated are:
+
+- what a data sheet alone can tell (`datasheets`): mapped by pages, and, of an SSD, with the
+  firmware of DiskSim's SSD extension, the paper's reference 6;
+- FlashSim (its reference 46) and SSDsim, as their published configurations have them, by the
+  mechanisms that we have of theirs. They know nothing of the drive.
+
+The drive files are written beside the picture, and say of each value where it is from. Every drive
+is brought into use as all others are (`grid.use`), and runs until its mean is known to 1 % or for a
+minute.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,26 +26,23 @@ import numpy.typing as npt
 from ssdscope import stats
 from ssdscope.models.samples import Sample
 from ssdscope.models.table import Collected
-from ssdscope.plots import LIGHT, save, style
+from ssdscope.plots import LIGHT, panels
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
-from ssdscope.studies import judging
 from ssdscope.studies.huang2011.predicting import datasheets
 from ssdscope.studies.huang2011.predicting.runs import GRID, Part, stop_of
 from ssdscope.studies.huang2011.predicting.unseen import FEW, MANY, Learning
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, FigureResult, Table
+from ssdscope.studies.record import Columns, Measured, Reading, Table
 from ssdscope.targets import open_target
 from ssdscope.workloads import grid, measuring
 from ssdscope.workloads.grid import Vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-TITLE = "The paper's future work: models beside simulators"
 COUNT = 500
 SIMULATED = "simulated from the data sheet"
-MSR = "the same by the firmware of DiskSim's SSD extension"
 COLUMNS = ("device", "predicted by", "mean error %", "median %", "90th %", "skill")
 SKILL = (
     f"{COUNT} workloads at most, drawn apart from those that models learn from; skill is the share "
@@ -59,7 +60,7 @@ class Compared:
     measured : ndarray, shape (n,)
         Mean latencies in ns.
     predicted
-        The same workloads' by who predicts them.
+        The same workloads' by who predicts them: two models first, then simulators.
     typical
         The median of the runs that the models learnt from: what needs no model.
     """
@@ -79,25 +80,21 @@ class Compared:
         return 1 - self.errors(name).mre / stats.prediction_errors(self.measured, naive).mre
 
 
-def make(learning: Learning, folder: Path, progress: StageProgress) -> FigureResult:
+def measure(learning: Learning, folder: Path, progress: StageProgress) -> Measured:
     """Compare models and simulators on every drive that is wanted."""
     wanted = learning.accuracy.wanted
     found = []
     for done, device in enumerate(wanted.devices):
-        told = within(progress, done, len(wanted.devices))
-        compared = measure(learning, device, folder, told)
+        compared = of_device(learning, device, folder, within(progress, done, len(wanted.devices)))
         if compared is not None:
             found.append(compared)
-    image = draw(found, folder / "huang2011-simulators.svg")
-    data = image.with_suffix(".csv")
-    write(found, data)
-    files = f"{folder}/huang2011-datasheet-*.toml"
-    notes = [SKILL, f"Drive files with what is from the data sheet: {files}"]
-    claims = [compare(each) for each in found]
-    return FigureResult("simulators", TITLE, claims, image, data, notes, _table(found))
+    notes = [SKILL, f"Drive files, value by value where it is from: {folder}/huang2011-*.toml"]
+    read = {name: each for compared in found for name, each in readings(compared).items()}
+    picture = partial(_drawn, found) if found else None
+    return Measured(read, picture, _columns(found), notes, _table(found))
 
 
-def measure(
+def of_device(
     learning: Learning, device: str, folder: Path, progress: StageProgress
 ) -> Compared | None:
     """Predict the workloads of one drive by models and by simulation; None with too few runs."""
@@ -112,20 +109,19 @@ def measure(
         chosen = models[0]
         name = f"{chosen.model}, {chosen.runs} runs"
         predicted[name] = learning.predicted(chosen, test, progress)
-    for name, drive in (
-        (SIMULATED, datasheets.write(device, folder)),
-        (MSR, datasheets.write_msr(device, folder)),
-    ):
-        if drive is not None:
-            wanted = learning.accuracy.wanted
-            predicted[name] = _simulated(name, device, drive, held, wanted, progress)
+    wanted = learning.accuracy.wanted
+    for name, drive in {
+        SIMULATED: datasheets.write(device, folder),
+        **datasheets.write_others(device, folder),
+    }.items():
+        predicted[name] = simulated(name, device, drive, held, wanted, progress)
     known = np.all([np.isfinite(each) for each in predicted.values()], axis=0)
     typical = float(np.median(learning.sample(device, MANY, progress).values))
     kept = {name: values[known] for name, values in predicted.items()}
     return Compared(device, test.values[known], kept, typical)
 
 
-def _simulated(
+def simulated(
     name: str,
     device: str,
     uri: str,
@@ -133,7 +129,7 @@ def _simulated(
     wanted: Part,
     progress: StageProgress,
 ) -> Array:
-    """Run workloads on the drive of the data sheet as on the drive itself; NaN where one fails."""
+    """Run workloads on another drive as on the drive itself; NaN where one fails."""
     seed = 1  # whoever simulates draws offsets of his own
     drive = open_target(uri, seed=seed).device
     grid.use(drive, seed)
@@ -155,17 +151,23 @@ def widened(vector: Vector, block_bytes: int) -> Vector:
     return replace(vector, **whole)
 
 
-def compare(found: Compared) -> Claim:
-    """Ask whether a model of few runs is nearer to the drive than the simulator is."""
-    names = list(found.predicted)
-    errors = {name: 100 * found.errors(name).mre for name in names}
-    fine = all(errors[names[0]] < errors[name] for name in names if name in (SIMULATED, MSR))
-    told = "; ".join(f"{name}: {errors[name]:.1f} %" for name in names)
-    return judging.claim(
-        f"{found.device}: error of the mean latency, models and a simulator",
-        "a model of the drive's own runs needs no knowledge of its inside",
-        told, "", holds=fine, why="the data sheet says more than the runs",
-    )  # fmt: skip
+def readings(found: Compared) -> dict[str, Reading]:
+    """Ask whether a model of few runs is nearer to the drive than each simulator is."""
+    few, _, *simulators = found.predicted
+    errors = {name: 100 * found.errors(name).mre for name in found.predicted}
+    own = f"{errors[few]:.1f} % ({few})"
+    named = {
+        f"no knowledge of the inside: {found.device}": [SIMULATED],
+        f"existing simulators: {found.device}": [each for each in simulators if each != SIMULATED],
+    }
+    return {
+        row: Reading(
+            f"{own}; " + "; ".join(f"{errors[name]:.1f} % ({name})" for name in names),
+            [errors[name] / errors[few] for name in names],
+        )
+        for row, names in named.items()
+        if names
+    }
 
 
 def _table(found: Sequence[Compared]) -> Table:
@@ -179,29 +181,13 @@ def _table(found: Sequence[Compared]) -> Table:
     return Table(COLUMNS, tuple(rows))
 
 
-def draw(found: Sequence[Compared], path: Path) -> Path:
-    """Draw predictions against the drive, a panel per drive, as SVG and PNG."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.3 * max(len(found), 1) + 0.6, 3.7), layout="constrained")
-    figure.patch.set_facecolor(LIGHT.surface)
-    panels = figure.subplots(1, max(len(found), 1), squeeze=False).flat
-    for axes, each in zip(panels, found, strict=False):
-        style.dress(axes, LIGHT)
-        _panel(axes, each)
-    if found:
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=min(len(found), 2),
-            frameon=False,
-            fontsize=8,
-        )
-    save(figure, path)
-    save(figure, path.with_suffix(".png"))
-    return path
+def _drawn(found: Sequence[Compared]) -> "Figure":
+    """Draw predictions against the drive, a panel per drive."""
+    figure, axes = panels.canvas(len(found), width=3.4, height=3.7)
+    for panel, each in zip(axes, found, strict=True):
+        _panel(panel, each)
+    panels.legend_below(figure, axes[0], 2)
+    return figure
 
 
 def _panel(axes: "Axes", each: Compared) -> None:
@@ -220,20 +206,19 @@ def _panel(axes: "Axes", each: Compared) -> None:
     ends = np.array([each.measured.min(), each.measured.max()]) / 1e6
     axes.plot(ends, ends, color=LIGHT.muted, linewidth=1, linestyle=(0, (3, 2)))
     axes.set_xscale("log")
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_title(each.device, loc="left", fontsize=10, color=LIGHT.ink)
+    panels.plain_log(axes, "predicted (ms)")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    panels.head(axes, each.device)
     axes.set_xlabel("mean latency of the drive (ms)")
-    axes.set_ylabel("predicted (ms)")
 
 
-def write(found: Sequence[Compared], path: Path) -> None:
-    """Write every workload's latencies as CSV."""
-    with creating(path) as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["device", "predicted_by", "measured_ns", "predicted_ns"])
-        for each in found:
-            for name, predicted in each.predicted.items():
-                for measured, value in zip(each.measured, predicted, strict=True):
-                    rows.writerow([each.device, name, f"{measured:.0f}", f"{value:.0f}"])
+def _columns(found: Sequence[Compared]) -> Columns:
+    """Give every workload's latencies."""
+    rows = [
+        (each.device, name, f"{measured:.0f}", f"{value:.0f}")
+        for each in found
+        for name, predicted in each.predicted.items()
+        for measured, value in zip(each.measured, predicted, strict=True)
+    ]
+    names = ("device", "predicted_by", "measured_ns", "predicted_ns")
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
