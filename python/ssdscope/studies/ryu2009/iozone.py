@@ -7,44 +7,60 @@ until their rate rests, as `ssdscope run --until-steady` does. After that 20,000
 and their number does not matter; three seeds.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
-from ssdscope.studies.judging import claim, quoted
-from ssdscope.studies.record import Claim
+from ssdscope.studies.judging import quoted
+from ssdscope.studies.measuring import mean_us
+from ssdscope.studies.record import Columns, Measured, Reading
+from ssdscope.studies.ryu2009 import pictures
+from ssdscope.studies.ryu2009.bench import KIB, NO_HOST, PAPER, Bench
 from ssdscope.targets import Device, open_target
 from ssdscope.workloads import Workload
 from ssdscope.workloads.rounds import write_until_steady
 
 DRIVES = ("ryu-a", "ryu-b", "ryu-c")
 OPS = ("randread", "randwrite")
+NAMES = {"randread": "random reads", "randwrite": "random writes"}
 SIZES_KIB = (4, 8, 16, 32, 64)
 REGION_BYTES = 1 << 30
-STATE = f"steady:{REGION_BYTES}"
 REQUESTS = 20_000
 SEEDS = 3
 SETTLING_NS = 60 * 10**9
 """A real drive is not written for longer than this before a cell, settled or not."""
-
-PUBLISHED_KIB_PER_S: Mapping[tuple[str, str], Sequence[int]] = {
-    ("ryu-a", "randread"): (19045, 34822, 49910, 70103, 90915),
-    ("ryu-b", "randread"): (22828, 35904, 50179, 62035, 70064),
-    ("ryu-c", "randread"): (19685, 35940, 61933, 101541, 131501),
-    ("ryu-a", "randwrite"): (1699, 2962, 4734, 7108, 10941),
-    ("ryu-b", "randwrite"): (607, 1225, 2445, 4752, 8965),
-    ("ryu-c", "randwrite"): (38756, 55070, 66421, 73405, 75905),
+PAGES = {
+    "A, pages of 2 KB": ("ryu-a", ("nand.page_bytes=2048", "nand.pages_per_block=128")),
+    "B, pages of 4 KB": ("ryu-b", ("nand.page_bytes=4096", "nand.pages_per_block=16")),
 }
+"""The drives with the other one's pages, the bytes of a block as before."""
+
+
+def case(drive: str, op: str, size_kib: int) -> str:
+    """Name a cell as the rows do."""
+    return f"{drive}: {NAMES[op]} of {size_kib} KB"
+
+
+def _published() -> dict[tuple[str, str], tuple[int, ...]]:
+    cells = PAPER.rows["cell"].paper
+    if not isinstance(cells, Mapping):
+        raise TypeError("figure 13 has a value for each cell")
+    return {
+        (drive, op): tuple(int(cells[case(drive, op, size)]) for size in SIZES_KIB)
+        for drive in DRIVES
+        for op in OPS
+    }
+
+
+PUBLISHED_KIB_PER_S: Mapping[tuple[str, str], Sequence[int]] = _published()
 """The paper's figure 13, by drive and operation, in the order of `SIZES_KIB`."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class Rate:
     """One cell on one drive: its bandwidth, its mean latency, and whether its rate had rested."""
 
     kib_per_s: float
@@ -52,7 +68,7 @@ class Measured:
     sustained: bool
 
 
-Column = Mapping[tuple[str, int], Measured]
+Column = Mapping[tuple[str, int], Rate]
 """By operation and request size in KB."""
 
 
@@ -74,15 +90,16 @@ class Cell:
         return None if self.paper_kib_per_s is None else self.kib_per_s / self.paper_kib_per_s - 1
 
 
-def measure(
-    seed: int, progress: StageProgress, *, drives: Sequence[str] = DRIVES, requests: int = REQUESTS
-) -> list[Cell]:
+def figure_13(bench: Bench, progress: StageProgress) -> Measured:
     """Run every cell on every drive, all cores at work."""
     from joblib import Parallel, delayed
 
+    region = bench.settings.get("region", REGION_BYTES)
+    requests = bench.settings.get("requests", REQUESTS)
     workers = Parallel(n_jobs=-1, prefer="threads", return_as="generator")
-    tasks = [(drive, seed + index) for drive in drives for index in range(SEEDS)]
-    columns = workers(delayed(measure_column)(drive, each, requests) for drive, each in tasks)
+    tasks = [(drive, bench.seed + index) for drive in DRIVES for index in range(SEEDS)]
+    run = partial(_column, bench, region=region, requests=requests)
+    columns = workers(delayed(run)(drive, each) for drive, each in tasks)
     measured: dict[str, list[Column]] = {}
     try:
         for done, ((drive, _), column) in enumerate(zip(tasks, columns, strict=True), start=1):
@@ -90,12 +107,18 @@ def measure(
             progress(f"figure 13: {drive}", done / len(tasks))
     finally:
         columns.close()
-    return [cell for drive in drives for cell in _cells(drive, measured[drive])]
+    cells = [cell for drive in DRIVES for cell in _cells(drive, measured[drive])]
+    return drawn(cells, readings(cells) | pages_are_why(bench))
 
 
-def measure_column(drive: str, seed: int, requests: int = REQUESTS) -> Column:
-    """Measure all cells of a drive, each from the same state."""
-    return measure_cells(open_target(f"sim:{drive}", state=STATE, seed=seed).device, seed, requests)
+def _column(bench: Bench, drive: str, seed: int, *, region: int, requests: int) -> Column:
+    target = open_target(
+        f"sim:{drive}", state=f"steady:{region}", sets=bench.sets(drive), seed=seed
+    )
+    # The preset's file says how much spare has to be written through before a rate rests.
+    ratio = (target.drive or {}).get("over_provisioning_ratio")
+    spare = None if ratio is None else round(ratio * target.capacity_bytes)
+    return measure_cells(target.device, seed, requests, region_bytes=region, spare_bytes=spare)
 
 
 def measure_cells(
@@ -107,31 +130,31 @@ def measure_cells(
     ops: Sequence[str] = OPS,
     spare_bytes: int | None = None,
 ) -> Column:
-    """Measure all cells; in place on a drive that cannot be copied.
+    """Measure all cells, each from the same state; in place on a drive that cannot be copied.
 
     Parameters
     ----------
     spare_bytes
         As in `write_until_steady`.
     """
-    plans = {
-        (op, size_kib): Workload(
-            rw=op,
-            block_bytes=size_kib * 1024,
-            size_bytes=region_bytes,
-            requests=requests,
-            seed=seed,
+    return {
+        (op, size_kib): measure_cell(
+            device.fork() if device.info.snapshot else device,
+            Workload(
+                rw=op,
+                block_bytes=size_kib * KIB,
+                size_bytes=region_bytes,
+                requests=requests,
+                seed=seed,
+            ),
+            spare_bytes,
         )
         for op in ops
         for size_kib in SIZES_KIB
     }
-    return {
-        key: measure_cell(device.fork() if device.info.snapshot else device, plan, spare_bytes)
-        for key, plan in plans.items()
-    }
 
 
-def measure_cell(device: Device, plan: Workload, spare_bytes: int | None = None) -> Measured:
+def measure_cell(device: Device, plan: Workload, spare_bytes: int | None = None) -> Rate:
     """Write until the rate rests, if the cell is one of writes, and then measure."""
     sustained = True
     if plan.writes:
@@ -140,7 +163,7 @@ def measure_cell(device: Device, plan: Workload, spare_bytes: int | None = None)
         sustained = rest.reached
     direction = device.run(plan).whole().only()
     bandwidth = (direction.bandwidth_bytes_per_s or 0.0) / 1024
-    return Measured(bandwidth, direction.latency_ns.mean, sustained)
+    return Rate(bandwidth, direction.latency_ns.mean, sustained)
 
 
 def _cells(drive: str, columns: Sequence[Column]) -> Iterator[Cell]:
@@ -158,54 +181,81 @@ def _cells(drive: str, columns: Sequence[Column]) -> Iterator[Cell]:
             )
 
 
-def compare(cells: Sequence[Cell]) -> list[Claim]:
-    """Give every cell beside the paper's, and what the text says of them."""
-    return [*map(cell_claim, cells), *_text_claims(cells)]
-
-
-def cell_claim(cell: Cell) -> Claim:
-    """Give a cell beside the paper's, or beside all three of the paper's for another drive."""
-    name = {"randread": "random reads", "randwrite": "random writes"}[cell.op]
-    what = f"{cell.drive}: {name} of {cell.request_kib} KB"
-    if cell.paper_kib_per_s is None:
-        return _among_the_paper_s(cell, what)
-    paper, ours = cell.paper_kib_per_s, round(cell.kib_per_s)
-    if not cell.sustained:
-        return claim(what, paper, ours, "KiB/s", holds=False, why="its rate did not come to rest")
-    return claim(what, paper, ours, "KiB/s", holds=quoted(paper, cell.kib_per_s))
-
-
-def _among_the_paper_s(cell: Cell, what: str) -> Claim:
-    """Say whether another drive is among the paper's three."""
-    place = SIZES_KIB.index(cell.request_kib)
-    three = [PUBLISHED_KIB_PER_S[drive, cell.op][place] for drive in DRIVES]
-    low, high = min(three), max(three)
-    among = low <= cell.kib_per_s <= high or any(quoted(end, cell.kib_per_s) for end in (low, high))
-    return claim(what, f"{low} to {high}", round(cell.kib_per_s), "KiB/s", holds=among)
-
-
-def _text_claims(cells: Sequence[Cell]) -> Iterator[Claim]:
+def readings(cells: Sequence[Cell]) -> dict[str, Reading]:
+    """Read off every cell, its ratio to A's, and what the text says of them."""
     rates = {(each.drive, each.op, each.request_kib): each.kib_per_s for each in cells}
-    if not all((drive, "randread", SIZES_KIB[0]) in rates for drive in DRIVES):
-        return
-    ratios = [
-        rates["ryu-b", "randread", size] / rates["ryu-a", "randread", size] for size in SIZES_KIB
-    ]
-    yield claim(
-        "4 KB reads are faster on B, whose pages are of 2 KB, than on A; larger ones fall behind",
-        "1.20, 1.03, 1.01, 0.88, 0.77 times A",
-        ", ".join(f"{ratio:.2f}" for ratio in ratios) + " times A",
-        "",
-        holds=ratios[0] > 1 > ratios[-1] and bool(np.all(np.diff(ratios) < 0)),
+    ratios = {
+        f"to A: {case(drive, op, size)}": rate / rates["ryu-a", op, size]
+        for (drive, op, size), rate in rates.items()
+        if drive != "ryu-a"
+    }
+    reads = [ratios[f"to A: {case('ryu-b', 'randread', size)}"] for size in SIZES_KIB]
+    said = ", ".join(f"{each:.2f}" for each in reads) + " times A"
+    falls = reads[0] > 1 > reads[-1] and bool(np.all(np.diff(reads) < 0))
+    return {
+        **{f"cell: {case(c.drive, c.op, c.request_kib)}": cell(c) for c in cells},
+        **{name: Reading(round(each, 2), each) for name, each in ratios.items()},
+        "B falls behind": Reading(said, falls),
+    }
+
+
+def cell(found: Cell) -> Reading:
+    """Give a cell's rate; none if it did not come to rest."""
+    if found.sustained:
+        return Reading(round(found.kib_per_s), found.kib_per_s)
+    return Reading(round(found.kib_per_s), float("nan"), why="its rate did not come to rest")
+
+
+def another_s_cell(found: Cell) -> tuple[str, Reading]:
+    """Say whether another drive's rate lies among the paper's three, or near the outer ones."""
+    place = SIZES_KIB.index(found.request_kib)
+    three = [PUBLISHED_KIB_PER_S[drive, found.op][place] for drive in DRIVES]
+    low, high = min(three), max(three)
+    rate = found.kib_per_s
+    among = low <= rate <= high or any(quoted(end, rate) for end in (low, high))
+    said = f"{rate:.0f} KiB/s; the paper's three {low} to {high}"
+    name = f"another's cell: {case(found.drive, found.op, found.request_kib)}"
+    return name, Reading(said, among)
+
+
+def pages_are_why(bench: Bench) -> dict[str, Reading]:
+    """Give A and B each other's pages: who reads 4 KB faster then; and the same against k."""
+
+    def time(drive: str, sets: Sequence[str], kib: int = 4) -> float:
+        device = bench.open(drive, sets, "sequential")
+        return mean_us(device, "randread", kib * KIB, bench.seed, requests=2000)
+
+    a, b = (time(drive, ()) for drive in ("ryu-a", "ryu-b"))
+    a_small, b_large = (time(*each) for each in PAGES.values())
+    read = {
+        "pages are why": Reading(
+            f"B reads 4 KB at {a / b:.2f} times A's rate, at {a / b_large:.2f} with pages of 4 KB, "
+            f"at {a_small / b:.2f} if A has pages of 2 KB",
+            [a / b_large, a_small / b] if a / b > 1.1 else float("nan"),
+        )
+    }
+    large = PAGES["B, pages of 4 KB"][1]
+    four, four_k2, two = (
+        [time("ryu-b", (*NO_HOST, *sets), kib) for kib in (8, 64)]
+        for sets in (large, (*large, "ftl.placement_pages=2"), ())
     )
+    changes = [
+        [after / before - 1 for before, after in zip(one, other, strict=True)]
+        for one, other in ((four, two), (four_k2, four))
+    ]
+    said = "; ".join(
+        f"{name} {100 * each[0]:+.0f} and {100 * each[1]:+.0f} %"
+        for name, each in zip(("half the page", "half the k"), changes, strict=True)
+    )
+    small = [100 * each[0] for each in changes]
+    read["small pages as small k"] = Reading(f"time of reads of 8 and 64 KB: {said}", small)
+    return read
 
 
-def write_table(cells: Sequence[Cell], path: Path) -> Path:
-    """Write every cell as CSV."""
-    with creating(path) as file:
-        table = csv.writer(file)
-        table.writerow([*Cell.__dataclass_fields__, "error"])
-        for cell in cells:
-            values = [getattr(cell, name) for name in Cell.__dataclass_fields__]
-            table.writerow([*values, "" if cell.error is None else round(cell.error, 4)])
-    return path
+def drawn(cells: Sequence[Cell], read: Mapping[str, Reading], *notes: str) -> Measured:
+    """Hand in cells with what was read off them."""
+    columns: Columns = {
+        **{each.name: [getattr(cell, each.name) for cell in cells] for each in fields(Cell)},
+        "error": ["" if cell.error is None else round(cell.error, 4) for cell in cells],
+    }
+    return Measured(read, partial(pictures.table_13, cells), columns, notes)

@@ -4,26 +4,27 @@ A drive that can be copied is measured from the state it was given in, whatever 
 before. On any other the figures spoil each other's state: those that write least come first.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal.shift_write import Sweep
 from ssdscope.studies.judging import of_another_drive
-from ssdscope.studies.record import Claim, FigureResult
+from ssdscope.studies.record import FigureResult, Measured
+from ssdscope.studies.running import hand_in
 from ssdscope.studies.ryu2009 import (
     ageing,
-    ageing_claims,
-    allocation,
-    detected,
-    figure,
+    detecting,
     iozone,
+    pictures,
+    placing,
     read_size,
     shift_write,
-)
-from ssdscope.studies.ryu2009.detecting import Detecting, Subject
+)  # fmt: skip
+from ssdscope.studies.ryu2009.bench import PAPER, Bench, Subject
 from ssdscope.targets import Device, Target
 from ssdscope.targets.spare import spare_bytes
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
@@ -85,39 +86,40 @@ class OnTarget:
     ) -> None:
         self._target = target
         self._folder = folder
-        self._seed = seed
         self._requests = requests
-        self._life: ageing.Life | None = None
-        self._detecting = Detecting(seed, target.device)
+        self._bench = Bench(seed, {}, target.device)
 
     def make(self, name: str, progress: StageProgress) -> FigureResult:
-        """Measure a figure."""
-        makers: dict[str, Callable[[str, StageProgress], FigureResult]] = {
-            **dict.fromkeys(detected.TITLES, self._detected),
-            "2": self._ageing,
-            "3": self._ageing,
+        """Measure a figure; its rows need no explanation, for the drive is not the paper's."""
+        makers: Mapping[str, Callable[[Bench, StageProgress], Measured]] = {
+            "2": partial(self._ageing, "reads stay"),
+            "3": partial(self._ageing, "reads fall"),
+            "6": detecting.figure_6,
             "7": self._shift_write,
-            "allocation": self._allocation,
+            "9": detecting.figure_9,
+            "10": placing.figure_10,
+            "allocation": detecting.figure_9,
             "13": self._table,
             "14": self._read_size,
         }
         progress(f"figure {name}", 0.0)
-        return makers[name](name, progress)
+        measured = makers[name](self._bench, progress)
+        rows = [of_another_drive(row) for row in PAPER.claims(measured.readings)]
+        procedure = f"figure {name}" if name.isdecimal() else name
+        title = f"The procedure of {procedure} on {self._target.uri}"
+        return hand_in(PAPER, name, measured, rows, self._folder, title=title, suffix="-target")
 
-    def _ageing(self, name: str, _progress: StageProgress) -> FigureResult:
-        if self._life is None:
-            subject = ageing.Subject(self._target.uri, "", ())
-            size = min(ageing.FILE_BYTES, _whole_mib(self._target.capacity_bytes // 4))
-            self._life = ageing.watch(self._device(), subject, self._seed, file_bytes=size)
-        life = self._life
-        reads = ageing_claims.reads_stay if name == "2" else ageing_claims.reads_fall
-        rows = [ageing_claims.slower(life), reads(life)]
-        image = figure.lives([life], self._path(name, "svg"))
-        data = ageing.write_table([life], self._path(name, "csv"))
-        new = "new: as the drive was given, but for a test file written once in order"
-        return self._result(name, rows, image, data, new)
+    def _ageing(self, reads: str, bench: Bench, _progress: StageProgress) -> Measured:
+        size = min(ageing.FILE_BYTES, _whole_mib(self._target.capacity_bytes // 4))
+        uri = self._target.uri
+        life = bench.once(
+            ("life",), lambda: ageing.watch(self._device(), uri, bench, file_bytes=size)
+        )
+        read = {f"slower: {uri}": ageing.slower(life), f"{reads}: {uri}": ageing.reads_lose(life)}
+        note = "new: as the drive was given, but for a test file written once in order"
+        return Measured(read, partial(pictures.lives, [life]), ageing.columns([life]), [note])
 
-    def _shift_write(self, name: str, progress: StageProgress) -> FigureResult:
+    def _shift_write(self, bench: Bench, progress: StageProgress) -> Measured:
         block = self._target.device.info.logical_block_bytes
         taken = [
             (replace(subject, label=f"as {subject.label}"), self._shortened(sweep, subject))
@@ -126,16 +128,14 @@ class OnTarget:
         ]
         points = []
         for subject, sweep in taken:
-            points.append(shift_write.run_sweep(self._detecting, subject, sweep))
+            points.append(shift_write.run_sweep(bench, subject, sweep))
             progress("figure 7", len(points) / len(taken))
-        image = figure.shifted(points, self._path(name, "svg"))
-        data = shift_write.write_table(points, self._path(name, "csv"))
         left_out = [
             f"shifts of {shift} bytes are left out: the target's blocks are of {block} bytes"
             for shift in sorted({sweep.shift_bytes for _, sweep in shift_write.DRAWN})
             if shift % block
         ]
-        return self._result(name, map(shift_write.period, points), image, data, *left_out)
+        return shift_write.measured(points, {}, *left_out)
 
     def _shortened(self, sweep: Sweep, subject: Subject) -> Sweep:
         """Take fewer positions and chunks than of the paper's drives: real ones take real time."""
@@ -143,24 +143,18 @@ class OnTarget:
         chunks = min(CHUNKS, sweep.chunks, self._target.capacity_bytes // CHUNK_SPACE_BYTES)
         return replace(sweep, chunk_bytes=reach, chunks=chunks)
 
-    def _allocation(self, name: str, _progress: StageProgress) -> FigureResult:
-        subject = allocation.Subject(self._target.uri, PAGE_BYTES, 0.0)
-        size = min(allocation.RANGE_BYTES, _whole_mib(self._target.capacity_bytes))
-        gap = allocation.gap_on(self._device(), subject, self._seed, size)
-        return self._result(name, [allocation.as_one_of_the_paper_s(gap)], None, None)
-
-    def _table(self, name: str, _progress: StageProgress) -> FigureResult:
+    def _table(self, bench: Bench, _progress: StageProgress) -> Measured:
         device, notes = self._device(), []
         region = min(iozone.REGION_BYTES, _whole_mib(self._target.capacity_bytes))
         ops: Sequence[str] = iozone.OPS
         if device.info.writable:
-            _settle(device, region, self._seed)
+            _settle(device, region, bench.seed)
         else:
             ops = ("randread",)
             notes.append("writes are left out: the target is open for reading only")
         column = iozone.measure_cells(
             device,
-            self._seed,
+            bench.seed,
             self._requests,
             region_bytes=region,
             ops=ops,
@@ -174,36 +168,17 @@ class OnTarget:
         if moving:
             sizes = ", ".join(str(kib) for kib in moving)
             notes.append(f"the rate of writes of {sizes} KB had not come to rest")
-        image = figure.table_13(cells, self._path(name, "svg"))
-        data = iozone.write_table(cells, self._path(name, "csv"))
-        return self._result(name, map(iozone.cell_claim, cells), image, data, *notes)
+        return iozone.drawn(cells, dict(map(iozone.another_s_cell, cells)), *notes)
 
-    def _read_size(self, name: str, _progress: StageProgress) -> FigureResult:
-        curves = {self._target.uri: read_size.sweep(self._device(), self._seed)}
-        curve = curves[self._target.uri]
-        rows = [read_size.straight(curve), read_size.slope(curve)]
-        image = figure.curves_14(curves, self._path(name, "svg"))
-        data = read_size.write_table(curves, self._path(name, "csv"))
-        return self._result(name, rows, image, data)
-
-    def _detected(self, name: str, progress: StageProgress) -> FigureResult:
-        made = detected.make(name, self._detecting, self._folder, progress)
-        return self._result(name, made.rows, made.image, made.data, *made.notes)
+    def _read_size(self, bench: Bench, _progress: StageProgress) -> Measured:
+        uri = self._target.uri
+        curve = read_size.sweep(self._device(), bench.seed)
+        read = {f"straight: {uri}": read_size.straight(curve), "slope": read_size.slope(curve)}
+        return read_size.drawn({uri: curve}, read)
 
     def _device(self) -> Device:
         device = self._target.device
         return device.fork() if device.info.snapshot else device
-
-    def _path(self, name: str, suffix: str) -> Path:
-        return self._folder / f"ryu2009-figure{name}-target.{suffix}"
-
-    def _result(
-        self, name: str, rows: Iterable[Claim], image: Path | None, data: Path | None, *notes: str
-    ) -> FigureResult:
-        told = [of_another_drive(row) for row in rows]
-        procedure = f"figure {name}" if name.isdecimal() else name
-        title = f"The procedure of {procedure} on {self._target.uri}"
-        return FigureResult(name, title, told, image, data, list(notes))
 
 
 def _settle(device: Device, region_bytes: int, seed: int) -> None:

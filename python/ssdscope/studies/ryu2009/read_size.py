@@ -4,95 +4,102 @@ Requests go to random places all over the drive, as the paper spreads them to ke
 caches out of the picture, one at a time; the drives were written once in order.
 """
 
-import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import partial
+
+import numpy as np
 
 from ssdscope.probes.budget import StageProgress
-from ssdscope.results.files import creating
 from ssdscope.stats import fit_line
-from ssdscope.studies.judging import SIMILAR_WITHIN, claim, quoted
-from ssdscope.studies.record import Claim
-from ssdscope.targets import Device, open_target
-from ssdscope.workloads import Workload
+from ssdscope.studies.measuring import at, in_columns, run
+from ssdscope.studies.record import Measured, Reading
+from ssdscope.studies.ryu2009 import pictures
+from ssdscope.studies.ryu2009.bench import KIB, MIB, Bench
+from ssdscope.studies.ryu2009.placing import HOSTS
+from ssdscope.targets import Device
 
 DRIVES = ("ryu-a", "ryu-b", "ryu-c", "ryu-hdd")
 SIZES_KIB = tuple(range(4, 132, 4))
 REQUESTS = 400
-STRAIGHT = 0.05
-"""A curve is called a line if no point is further from it than this share of its value."""
-SLOPE_US_PER_KIB = 12.3
-"""From 4 to 64 KB: 64 KB at 70,064 KB/s and 4 KB at 22,828 KB/s are 738 us apart."""
+CACHED = ("read_cache.bytes=16777216", "read_cache.read_ahead_bytes=1048576")
+REGIONS, IN_REGION = 16, 16
+"""Reads in turn, of so many regions; so many in each."""
 
 Curves = Mapping[str, Sequence[float]]
 """Mean response times in nanoseconds by drive, in the order of `SIZES_KIB`."""
 
 
-def measure(seed: int, progress: StageProgress) -> dict[str, list[float]]:
-    """Run every size on every drive."""
+def figure_14(bench: Bench, progress: StageProgress) -> Measured:
+    """Run every size on every drive; on B behind other hosts, too."""
     curves = {}
     for done, drive in enumerate(DRIVES, start=1):
-        device = open_target(f"sim:{drive}", state="sequential", seed=seed).device
-        curves[drive] = sweep(device, seed)
+        curves[drive] = sweep(bench.open(drive, state="sequential"), bench.seed)
         progress(f"figure 14: {drive}", done / len(DRIVES))
-    return curves
+    read = {}
+    for where, host in HOSTS.items():
+        curve = curves["ryu-b"]
+        if host:
+            curve = sweep(bench.open("ryu-b", host, "sequential"), bench.seed)
+        read[f"straight: {where}"] = straight(curve)
+    read |= {"slope": slope(curves["ryu-b"]), "disk": disk(curves)}
+    read |= {f"regions: {case}": regions(bench, case) for case in ON}
+    return drawn(curves, read)
+
+
+def drawn(curves: Curves, read: Mapping[str, Reading]) -> Measured:
+    """Hand in curves with what was read off them."""
+    points = [(drive, kib, ns) for drive, curve in curves.items()
+              for kib, ns in zip(SIZES_KIB, curve, strict=True)]  # fmt: skip
+    columns = in_columns("drive read_kib mean_ns", points)
+    return Measured(read, partial(pictures.curves_14, curves), columns)
 
 
 def sweep(device: Device, seed: int) -> list[float]:
     """Read every size on a drive; random places, one request at a time."""
-    curve = []
-    for size_kib in SIZES_KIB:
-        plan = Workload(rw="randread", block_bytes=size_kib * 1024, requests=REQUESTS, seed=seed)
-        curve.append(device.run(plan).whole().only().latency_ns.mean)
-    return curve
+    return [
+        run(device, "randread", size_kib * KIB, seed, requests=REQUESTS).latency_ns.mean
+        for size_kib in SIZES_KIB
+    ]
 
 
-def compare(curves: Curves) -> list[Claim]:
-    """Ask the curves what the text says of the figure."""
-    return [straight(curves["ryu-b"]), slope(curves["ryu-b"]), disk(curves)]
+def straight(curve: Sequence[float]) -> Reading:
+    """Say how far a curve is from a line, in percent, at most."""
+    furthest = 100 * fit_line(SIZES_KIB, curve).max_relative_error
+    return Reading(f"no point is further than {furthest:.1f} % from a line", furthest)
 
 
-def straight(curve: Sequence[float]) -> Claim:
-    """Ask whether a curve is a line, as B's."""
-    furthest = fit_line(SIZES_KIB, curve).max_relative_error
-    return claim(
-        "response time grows along a line: so does B's, from which the paper concludes k = 1",
-        "a line",
-        f"no point is further than {100 * furthest:.1f} % from a line",
-        "",
-        holds=furthest <= STRAIGHT,
-    )
-
-
-def slope(curve: Sequence[float]) -> Claim:
-    """Compare with the slope of the paper's own figure 13, for figure 14 prints no numbers."""
+def slope(curve: Sequence[float]) -> Reading:
+    """Give the time per KB, in us."""
     ours = fit_line(SIZES_KIB, curve).slope / 1e3
-    return claim(
-        "time per KB: that of B, from the random reads of figure 13",
-        SLOPE_US_PER_KIB,
-        round(ours, 2),
-        "us/KB",
-        holds=quoted(SLOPE_US_PER_KIB, ours),
-    )
+    return Reading(round(ours, 2), ours)
 
 
-def disk(curves: Curves) -> Claim:
-    """Compare the disk with B: drawn for comparison, it must be slower at every size."""
+def disk(curves: Curves) -> Reading:
+    """Compare the disk with B, at every size."""
     times = [disk / ssd for disk, ssd in zip(curves["ryu-hdd"], curves["ryu-b"], strict=True)]
-    return claim(
-        "the hard disk is in a class of its own",
-        "drawn for comparison",
-        f"{min(times):.0f} to {max(times):.0f} times B's response time",
-        "",
-        holds=min(times) > SIMILAR_WITHIN,
+    return Reading(f"{min(times):.0f} to {max(times):.0f} times B's response time", min(times))
+
+
+ON = {"the disk": ("ryu-hdd", (), ("disk.read_cache_bytes=0", "disk.read_ahead_bytes=0")),
+      "B with a read cache": ("ryu-b", CACHED, ())}  # fmt: skip
+"""Drives that read ahead, and what switches that off."""
+
+
+def regions(bench: Bench, case: str) -> Reading:
+    """Read 16 KB in order within one region and in turn over several, read-ahead on and off."""
+    drive, sets, off = ON[case]
+    ahead, without = (bench.open(drive, each, "sequential") for each in (sets, off))
+    step = ahead.info.capacity_bytes // REGIONS // MIB * MIB
+    turns, place = np.divmod(np.arange(REGIONS * IN_REGION), REGIONS)
+    over = place * step + turns * 64 * KIB
+    inside = np.arange(REGIONS * IN_REGION) * 16 * KIB
+    one, many, plain = (
+        at(device.fork(), "read", places, 16 * KIB)
+        for device, places in ((ahead, inside), (ahead, over), (without, over))
     )
-
-
-def write_table(curves: Curves, path: Path) -> Path:
-    """Write every point as CSV."""
-    with creating(path) as file:
-        table = csv.writer(file)
-        table.writerow(["drive", "read_kib", "mean_ns"])
-        for drive, curve in curves.items():
-            table.writerows(zip([drive] * len(curve), SIZES_KIB, curve, strict=True))
-    return path
+    within = 100 * (many / plain - 1)
+    return Reading(
+        f"{one:,.0f} us within one region, {many:,.0f} over {REGIONS}, {plain:,.0f} without "
+        f"read-ahead ({within:+.1f} %)",
+        within if one < 0.8 * many else float("nan"),
+    )
