@@ -40,12 +40,12 @@ def main() -> None:
     asked.add_argument("-O", dest="folder", help="keep figures and tables here")
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        for key in given.paper:
+        for key in given.paper or ():
             _judge(load(key), given.seed, Path(given.folder or scratch) / key)
     load.cache_clear()
     before, _, _ = PAGE.read_text(encoding="utf-8").partition(HEAD)
     sections = [_section(load(key)) for key in SOURCES]
-    PAGE.write_text("\n".join([before + INTRODUCTION, *sections]), encoding="utf-8")
+    PAGE.write_text("\n".join([before.rstrip() + "\n", INTRODUCTION, *sections]), encoding="utf-8")
 
 
 def _judge(paper: Paper, seed: int, folder: Path) -> None:

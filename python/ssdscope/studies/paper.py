@@ -219,11 +219,12 @@ class Paper:
 
     def outcome(self, statement: Statement) -> str:
         """Say in a line what became of a statement."""
+        if statement.repeats:
+            return f"as {statement.repeats}: {self.outcome(self.statement(statement.repeats))}"
         if statement.unmeasured:
             return f"not measured: {statement.unmeasured}"
         figures = ", ".join(self.figures_of(statement))
-        said = f"{self.verdict(statement) or 'not judged yet'} (--figure {figures})"
-        return f"as {statement.repeats}: {said}" if statement.repeats else said
+        return f"{self.verdict(statement) or 'not judged yet'} (--figure {figures})"
 
     def counted(self) -> dict[str, int]:
         """Count the statements by what became of them; those that repeat another are not."""
