@@ -24,9 +24,7 @@ from ssdscope.errors import (
 )
 
 EXAMPLES = """
-Which studies there are, and their figures:
-  ssdscope reproduce list
-What a source states, sentence by sentence, with our verdicts:
+What a source states, with our verdicts; without a name, which studies there are:
   ssdscope reproduce list machado2015
 Some figures of a paper:
   ssdscope reproduce kuo2009 --figure 25-28 --seed 1

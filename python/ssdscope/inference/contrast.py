@@ -46,13 +46,11 @@ def contrast(series: Series) -> Weighed:
     half = float(stdtrit(freedom, 0.975)) * error
     t = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
     score = clipped.size / 2 * math.log1p(t**2 / freedom) if t < math.inf else math.inf
-    return Weighed(
-        math.exp(mean),
-        (math.exp(mean - half), math.exp(mean + half)),
-        score,
-        math.expm1(abs(mean)),
-        math.expm1(abs(mean) + half),
-    )
+    # Few ratios that scatter by orders of magnitude bound nothing: numpy gives infinity there.
+    with np.errstate(over="ignore"):
+        low, high = (float(np.exp(mean + each)) for each in (-half, half))
+        bound = float(np.expm1(abs(mean) + half))
+    return Weighed(math.exp(mean), (low, high), score, math.expm1(abs(mean)), bound)
 
 
 def _clipped(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
