@@ -1,8 +1,8 @@
 """Measure every preset as the page measures a drive, for the class that a drive is compared with.
 
-    python scripts/preset_figures.py
+    python scripts/preset_figures.py [NAME ...]
 
-Each preset in its own default state: the few workloads of `nearest.FIGURES`, and the probes of a
+With names, only those are measured again. Each preset in its own default state: the few workloads of `nearest.FIGURES`, and the probes of a
 default budget for the units that say what kind of drive it is. Writes the data file of the page.
 """
 
@@ -49,9 +49,10 @@ def of_preset(name: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure all and write the file."""
-    told = {}
-    for name in preset_names():
+    """Measure all, or those that are named, and write the file."""
+    named = sys.argv[1:]
+    told = json.loads(OUT.read_text(encoding="utf-8"))["presets"] if named else {}
+    for name in named or preset_names():
         told[name] = of_preset(name)
         print(name, told[name], file=sys.stderr)
         whole = {"made_by": "scripts/preset_figures.py", "seed": SEED, "presets": told}
