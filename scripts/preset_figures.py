@@ -2,8 +2,9 @@
 
     python scripts/preset_figures.py [NAME ...]
 
-With names, only those are measured again. Each preset in its own default state: the few workloads of `nearest.FIGURES`, and the probes of a
-default budget for the units that say what kind of drive it is. Writes the data file of the page.
+With names, only those are measured again. Each preset in its own default state: the few workloads
+of `nearest.FIGURES`, and the probes of a default budget for the units that say what kind of drive
+it is. Writes the data file of the page.
 """
 
 import json
