@@ -52,11 +52,11 @@ def of_preset(name: str) -> dict[str, Any]:
 def main() -> None:
     """Measure all, or those that are named, and write the file."""
     named = sys.argv[1:]
-    told = json.loads(OUT.read_text(encoding="utf-8"))["presets"] if named else {}
+    presets = json.loads(OUT.read_text(encoding="utf-8"))["presets"] if named else {}
     for name in named or preset_names():
-        told[name] = of_preset(name)
-        print(name, told[name], file=sys.stderr)
-        whole = {"made_by": "scripts/preset_figures.py", "seed": SEED, "presets": told}
+        presets[name] = of_preset(name)
+        print(name, presets[name], file=sys.stderr)
+        whole = {"made_by": "scripts/preset_figures.py", "seed": SEED, "presets": presets}
         OUT.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 

@@ -117,7 +117,7 @@ def test_bars_have_all_their_rows_and_are_drawn(name: str, few: Accuracy) -> Non
 
 
 def _numbers(name: str) -> dict[str, float]:
-    """Give the errors that the paper prints in a table."""
+    """Return the errors that the paper prints in a table."""
     paper = PAPER.rows[f"error {name}"].paper
     assert isinstance(paper, Mapping)
     return {case: float(value) for case, value in paper.items()}

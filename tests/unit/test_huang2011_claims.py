@@ -139,7 +139,7 @@ OURS = {
 
 
 def middle(row: Asked, paper: float | str) -> float:
-    """Give a value that the rule takes."""
+    """Return a value that the rule takes."""
     rule = row.rule
     assert rule is not None
     if rule.between is not None:
@@ -196,7 +196,7 @@ def test_a_trial_explains_only_what_the_study_survives(place: int) -> None:
 
 
 def numbers(name: str) -> dict[str, float]:
-    """Give what the paper prints, by case."""
+    """Return what the paper prints, by case."""
     return {case: float(paper) for case, paper in cases(PAPER.rows[name])}
 
 

@@ -43,7 +43,7 @@ def judge(row: Row, case: str, value: float | bool) -> Verdict:
 
 
 def good(row: Row, case: str) -> float:
-    """Give a value with which a row agrees."""
+    """Return a value with which a row agrees."""
     paper = row.paper[case] if isinstance(row.paper, Mapping) else row.paper
     rule = row.rule
     assert rule is not None

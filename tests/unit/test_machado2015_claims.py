@@ -87,7 +87,7 @@ def slower(
 
 
 def level(each: Configuration, cell: Cell) -> Cell:
-    """Give a drive on which writes in order cost the same in all configurations."""
+    """Return a drive on which writes in order cost the same in all configurations."""
     if cell.pattern != "write":
         return cell
     return timed(cell, 1 / SLOWER[each.size_gb, each.min_free_percent])
@@ -106,7 +106,7 @@ def stuck(each: Configuration, cell: Cell) -> Cell:
 
 
 def idle(_: Configuration, cell: Cell) -> Cell:
-    """Give a drive that never collects, on which no policy can show."""
+    """Return a drive that never collects, on which no policy can show."""
     return replace(cell, block_erases=0)
 
 
@@ -168,7 +168,7 @@ NO = {"one reserve", "symptoms", "policies differ"}
 
 
 def judged(readings: Mapping[str, Reading], name: str) -> set[Verdict]:
-    """Give the verdicts of a row's cases."""
+    """Return the verdicts of a row's cases."""
     return {row.verdict for row in PAPER.claims(readings) if row.name.split(": ")[0] == name}
 
 

@@ -130,7 +130,7 @@ def fitted(*units: int, residual: float = 0.01, page_us: float = 100) -> dict[An
 
 
 def table(b_4_kb: float = 1.0) -> Reading:
-    """Give figure 13's text on the paper's own rates, B's reads of 4 KB times so much."""
+    """Return figure 13's text on the paper's own rates, B's reads of 4 KB times so much."""
     cells = [
         iozone.Cell(drive, op, size, rate * (b_4_kb if (drive, op, size) == ("ryu-b", "randread", 4)
                                              else 1), 0, rate)
@@ -141,12 +141,12 @@ def table(b_4_kb: float = 1.0) -> Reading:
 
 
 def exchanged(line: equations.Line) -> equations.Curve:
-    """Give the curve of the other design."""
+    """Return the curve of the other design."""
     return equations.corrected(replace(line, design="b" if line.design == "a" else "a"))
 
 
 def serial(_line: equations.Line) -> equations.Curve:
-    """Give one page after the other, whatever the placement."""
+    """Return one page after the other, whatever the placement."""
     return np.array(equations.PAGES) * equations.PAGE_US
 
 

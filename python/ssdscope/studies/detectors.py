@@ -54,15 +54,15 @@ class Probed:
     def finding(self, name: str, uri: str, sets: Sequence[str] = ()) -> Finding:
         """Ask the probes that answer a property, after those they build on."""
         key = (uri, tuple(sets))
-        told = self._found.setdefault(key, {})
-        if name not in told:
+        answers = self._found.setdefault(key, {})
+        if name not in answers:
             answering = registry.answering()
             chosen = answering.get(name, [])
             first = [probe for each in _BUILT_ON.get(name, ()) for probe in answering.get(each, ())]
             order = [probe for probe in registry.every() if probe in {*first, *chosen}]
             found = session.run(order, self._device(uri, sets), BUDGET, self.seed)
-            told |= {each.name: each for each in found}
-        return told[name]
+            answers |= {each.name: each for each in found}
+        return answers[name]
 
     def truth(self, name: str, uri: str, sets: Sequence[str] = ()) -> Truth | None:
         """Read off a preset's file what is true of it; None for a drive that is no preset."""
@@ -192,5 +192,5 @@ def refusal(finding: Finding) -> str:
 
 
 def value_of(finding: Finding) -> Value | None:
-    """Give the value that was detected; None where there is none."""
+    """Return the value that was detected; None where there is none."""
     return finding.value if isinstance(finding, Detected) else None

@@ -19,7 +19,7 @@ def run(device: Device, rw: str, block: int, seed: int, **more: Any) -> Directio
 
 
 def mean_us(device: Device, rw: str, block: int, seed: int, **more: Any) -> float:
-    """Give the mean response time of such requests on a copy of a device."""
+    """Return the mean response time of such requests on a copy of a device."""
     return run(device.fork(), rw, block, seed, **more).latency_ns.mean / 1e3
 
 
@@ -43,7 +43,7 @@ def counted(device: Device, measure: Callable[..., Any], *given: Any, **more: An
 
 
 def in_columns(names: str, rows: Sequence[Sequence[Any]]) -> Columns:
-    """Give rows as columns of these names."""
+    """Return rows as columns of these names."""
     return {name: [row[place] for row in rows] for place, name in enumerate(names.split())}
 
 

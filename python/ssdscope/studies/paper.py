@@ -203,7 +203,7 @@ class Paper:
     verdicts: Verdicts = Verdicts()
 
     def statement(self, number: str) -> Statement:
-        """Give a statement by its number."""
+        """Return a statement by its number."""
         return next(each for each in self.statements if each.number == number)
 
     def figures_of(self, statement: Statement) -> list[str]:
@@ -214,7 +214,7 @@ class Paper:
         return list(dict.fromkeys(row.figure for row in rows))
 
     def verdict(self, statement: Statement) -> str | None:
-        """Give the verdict of the last whole run; None where nothing is measured."""
+        """Return the verdict of the last whole run; None where nothing is measured."""
         return self.verdicts.by_number.get(statement.repeats or statement.number)
 
     def outcome(self, statement: Statement) -> str:
@@ -243,7 +243,7 @@ class Paper:
         return found
 
     def judged(self, claims: Sequence[Claim]) -> dict[str, Verdict]:
-        """Give each statement that claims are of the worst of their verdicts."""
+        """Return each statement that claims are of the worst of their verdicts."""
         order = list(reversed(Verdict))
         found: dict[str, Verdict] = {}
         for number in (each.number for each in self.statements):

@@ -51,7 +51,7 @@ class Reading:
 
     @property
     def asked(self) -> list[float]:
-        """Give the values that a rule is asked of."""
+        """Return the values that a rule is asked of."""
         value = self.ours if self.value is None else self.value
         if isinstance(value, str):
             return [float("nan")]

@@ -46,7 +46,7 @@ class Study:
     uses: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def of_figure(self, name: str, settings: Settings) -> Settings:
-        """Give the settings that make another figure of this one."""
+        """Return the settings that make another figure of this one."""
         used = {*self.uses.get(name, settings), SEED}
         return {key: value for key, value in settings.items() if key in used}
 
@@ -121,9 +121,9 @@ class Run:
         before: dict[str, Claim] = {}
         after: dict[str, Claim] = {}
         for done, name in enumerate(sorted(hanging, key=lambda each: each != first)):
-            told = within(progress, done, len(hanging))
-            before |= self._rows(name, {}, told)
-            after |= self._rows(name, trial.settings, told)
+            stage = within(progress, done, len(hanging))
+            before |= self._rows(name, {}, stage)
+            after |= self._rows(name, trial.settings, stage)
             if _lost(before, after) or not any(_agrees(after.get(each)) for each in asked):
                 break
         return before, after, len(hanging) == len(self._study.figures)
@@ -271,5 +271,5 @@ def write_columns(columns: Columns, path: Path) -> Path:
 
 
 def columns_of(rows: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Give the attributes of records as columns."""
+    """Return the attributes of records as columns."""
     return {name: [getattr(row, name) for row in rows] for name in names}

@@ -75,7 +75,7 @@ class GrowingWrite:
         return np.array(times, dtype=float)
 
     def _places(self, bench: Bench) -> NDArray[Any]:
-        """Give where what comes first is written."""
+        """Return where what comes first is written."""
         capacity = bench.info.capacity_bytes
         pages = min(self.range_bytes or capacity, capacity) // RANDOM_BYTES
         if self.distance_bytes is not None:

@@ -76,8 +76,8 @@ def of(value: float, unit: str = "", digits: int = 3) -> Reading:
 
 def every(values: Sequence[float] | np.ndarray, unit: str = "times") -> Reading:
     """Read off several numbers, all of which are asked."""
-    told = ", ".join(f"{value:.3g}" for value in values)
-    return Reading(f"{told} {unit}".rstrip(), [float(value) for value in values])
+    text = ", ".join(f"{value:.3g}" for value in values)
+    return Reading(f"{text} {unit}".rstrip(), [float(value) for value in values])
 
 
 def named(values: dict[str, float], unit: str) -> str:
@@ -120,8 +120,8 @@ def _figure_3_all(lines: Lines) -> Found:
         for read in (lines.mb_s, lines.iops)
     ]
     best = [int(np.sum(each == 0)) for each in (latency, *rates)]
-    told = ", ".join(f"{count} of {len(x)}" for count in best)
-    yield "SSD_I best", Reading(f"{told} shares of writes", [count / len(x) for count in best])
+    text = ", ".join(f"{count} of {len(x)}" for count in best)
+    yield "SSD_I best", Reading(f"{text} shares of writes", [count / len(x) for count in best])
 
 
 def _figure_4(lines: Lines) -> Found:
@@ -140,8 +140,8 @@ def _figure_4(lines: Lines) -> Found:
             if device == DISK:
                 continue
             gain = iops[-1] / iops[0]
-            told = f"{gain:.3g} times; within 10 % of it from {first} in flight on"
-            yield f"depth, throughput: {device}, {way}", Reading(told, abs(float(gain) - 1))
+            text = f"{gain:.3g} times; within 10 % of it from {first} in flight on"
+            yield f"depth, throughput: {device}, {way}", Reading(text, abs(float(gain) - 1))
 
 
 def _figure_4_all(lines: Lines) -> Found:
@@ -224,9 +224,9 @@ def _figure_6(lines: Lines) -> Found:
                 apart[way] = min(abs(np.log(stride)), abs(np.log(stride / random)))
                 yield from _stride(device, way, random, stride)
         if apart:
-            told = named({way: 100 * np.expm1(each) for way, each in apart.items()}, "%")
+            text = named({way: 100 * np.expm1(each) for way, each in apart.items()}, "%")
             most = float(np.expm1(max(apart.values())))
-            yield f"own way: {device}", Reading(f"{told} from the nearer pattern", most)
+            yield f"own way: {device}", Reading(f"{text} from the nearer pattern", most)
         dramatic = lines.ratio(device, "writes, random", "writes, sequential", 64 * 1024)
         if dramatic is not None:
             yield f"dramatically: {device}", of(dramatic, "times as long")
@@ -235,16 +235,16 @@ def _figure_6(lines: Lines) -> Found:
 def _stride(device: str, way: str, random: float, stride: float) -> Found:
     """Ask writes with gaps how near they are to those in order, and reads to random ones."""
     if device == DISK:
-        told = f"stride {stride:.2f} times sequential, random {random / stride:.2f} times stride"
-        yield f"between: {way}", Reading(told, [stride, random / stride])
+        text = f"stride {stride:.2f} times sequential, random {random / stride:.2f} times stride"
+        yield f"between: {way}", Reading(text, [stride, random / stride])
     elif way == "writes":
-        told = f"{stride:.2f} times as long as sequential ones, random ones {random:.2f} times"
-        yield f"stride, writes: {device}", Reading(told, stride)
+        text = f"{stride:.2f} times as long as sequential ones, random ones {random:.2f} times"
+        yield f"stride, writes: {device}", Reading(text, stride)
         share = float(np.log(stride) / np.log(random)) if random != 1 else float("nan")
         yield f"stride, nearer: {device}", Reading(f"{100 * share:.0f} % of the way", share)
     else:
-        told = f"{stride / random:.3f} times as long as random ones, {stride:.2f} as sequential"
-        yield f"stride, reads: {device}", Reading(told, stride / random)
+        text = f"{stride / random:.3f} times as long as random ones, {stride:.2f} as sequential"
+        yield f"stride, reads: {device}", Reading(text, stride / random)
 
 
 def _figure_6_all(lines: Lines) -> Found:
@@ -255,10 +255,10 @@ def _figure_6_all(lines: Lines) -> Found:
         }
         for way in WAYS
     }
-    told = named(penalty["writes"], "times as long as sequential")
+    text = named(penalty["writes"], "times as long as sequential")
     yield (
         "SSD_S above all",
-        Reading(told, penalty["writes"]["SSD_S"] / penalty["writes"]["SSD_I"]),
+        Reading(text, penalty["writes"]["SSD_S"] / penalty["writes"]["SSD_I"]),
     )
     for device in SSDS:
         times = penalty["writes"][device] / penalty["reads"][device]

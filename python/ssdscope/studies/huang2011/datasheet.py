@@ -95,7 +95,7 @@ def measure(paper: Paper, runs: Runs, progress: StageProgress) -> Measured:
 
 
 def _columns(paper: Paper, values: dict[Entry, float]) -> dict[str, list[object]]:
-    """Give every entry beside the data sheet's."""
+    """Return every entry beside the data sheet's."""
     rows = [(entry, paper.rows[entry.row], ours) for entry, ours in values.items()]
     cases = [f"{entry.device}: {entry.what}" for entry, *_ in rows]
     return {
@@ -158,8 +158,8 @@ def _others(runs: Runs) -> Iterator[tuple[str, Reading]]:
     for device in ("SSD_I", "SSD_A", "SSD_S"):
         nand = (runs.open(device).drive or {})["nand"]
         times = [nand[f"{what}_ns"] / 1e3 for what in ("read", "program", "erase")]
-        told = ", ".join(f"{each:g}" for each in times)
-        yield f"chips in order: {device}", Reading(f"{told} us", times == sorted(times))
+        text = ", ".join(f"{each:g}" for each in times)
+        yield f"chips in order: {device}", Reading(f"{text} us", times == sorted(times))
         if device == "SSD_S":
             for what, each in zip(("read", "program", "erase"), times, strict=True):
                 yield f"chips: {what}", of(each)

@@ -30,9 +30,9 @@ def measure(wanted: Part, runs: Runs, progress: StageProgress) -> Measured:
     """Take the means of every device that is wanted."""
     devices, rows = wanted.devices, {}
     for done, device in enumerate(devices):
-        told = within(progress, done, len(devices))
-        rows[device] = drawn(runs, device) if wanted.whole else learnt(wanted, device, told)
-        told(f"grid on {device}", 1.0)
+        stage = within(progress, done, len(devices))
+        rows[device] = drawn(runs, device) if wanted.whole else learnt(wanted, device, stage)
+        stage(f"grid on {device}", 1.0)
     kinds = (
         "one pattern each of the 500 shares, sizes and depths"
         if wanted.whole
@@ -52,13 +52,13 @@ def drawn(runs: Runs, device: str) -> list[Row]:
 
 
 def learnt(wanted: Part, device: str, progress: StageProgress) -> list[Row]:
-    """Give the runs of the grid that models learn from."""
+    """Return the runs of the grid that models learn from."""
     made = collect(wanted, device, GRID, progress)
     return [each.row for each in made if each.split == "train"]
 
 
 def readings(rows: Rows) -> dict[str, Reading]:
-    """Give each mean."""
+    """Return each mean."""
     found = {}
     for device, made in rows.items():
         for name, (attribute, scale) in METRICS.items():
@@ -69,7 +69,7 @@ def readings(rows: Rows) -> dict[str, Reading]:
 
 
 def known_to(made: Sequence[Row]) -> float:
-    """Give the standard error of the mean latency as a share of it."""
+    """Return the standard error of the mean latency as a share of it."""
     values = _values(made, "latency_ns")
     return float(values.std() / np.sqrt(values.size) / values.mean())
 
@@ -79,7 +79,7 @@ def _values(made: Sequence[Row], attribute: str) -> np.ndarray:
 
 
 def columns(rows: Rows) -> Columns:
-    """Give every run as columns."""
+    """Return every run as columns."""
     made = [(device, row.to_dict()) for device, runs in rows.items() for row in runs]
     names = list(Row(grid.grid()[0]).to_dict())
     return {

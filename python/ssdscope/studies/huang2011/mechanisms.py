@@ -90,9 +90,9 @@ def _penalty(runs: Runs) -> Found:
                 for size in (4 * KIB, LARGE)
             ]
             over[name] = float(np.exp(np.mean(np.log(ratios)))) - 1
-        told = ", ".join(f"{name} {100 * each:.0f} %" for name, each in over.items())
+        text = ", ".join(f"{name} {100 * each:.0f} %" for name, each in over.items())
         left = over["nothing to collect"] / over["as it is"]
-        yield f"penalty: {device}", Reading(f"random over sequential: {told}", 1 - left)
+        yield f"penalty: {device}", Reading(f"random over sequential: {text}", 1 - left)
 
 
 def _copies(runs: Runs) -> Found:
@@ -130,15 +130,15 @@ def _levelling(runs: Runs) -> Found:
         erases = np.repeat(np.arange(len(histogram)), histogram)
         most[policy] = float(erases.max() / max(erases.mean(), 1e-9))
         copied[policy] = counters["gc_pages_moved"] + counters["wear_pages_moved"]
-    told = ", ".join(
+    text = ", ".join(
         f"{policy} {most[policy]:.2f} times the mean and {copied[policy]:,} pages copied"
         for policy in most
     )
-    yield "levelling", Reading(f"most erased block: {told}", most["wear-aware"] / most["greedy"])
+    yield "levelling", Reading(f"most erased block: {text}", most["wear-aware"] / most["greedy"])
 
 
 def _mapped_by_pages(runs: Runs, device: str) -> Target:
-    """Give SSD_I's firmware with the chips, the link and the host of another drive."""
+    """Return SSD_I's firmware with the chips, the link and the host of another drive."""
     tables = tomllib.loads(preset_text(str(runs.open(device).uri).removeprefix("sim:")))
     sets = [
         f"{table}.{key}={value}"
@@ -185,8 +185,8 @@ def _buffer(runs: Runs) -> Found:
     ]
     lead = ms[0] - ms[3]
     buffer, mapping = (ms[0] - ms[1]) / lead, (ms[0] - ms[2]) / lead
-    told = f"of {lead:.1f} ms a buffer takes {100 * buffer:.0f} %, mapping by pages "
-    yield "control logic", Reading(f"{told}{100 * mapping:.0f} %", mapping)
+    text = f"of {lead:.1f} ms a buffer takes {100 * buffer:.0f} %, mapping by pages "
+    yield "control logic", Reading(f"{text}{100 * mapping:.0f} %", mapping)
     yield "larger buffer", of(100 * buffer, "% of the lead")
 
 

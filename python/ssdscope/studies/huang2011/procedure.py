@@ -156,7 +156,7 @@ class Runs:
         return open_target(f"sim:{PRESETS[name]}", sets=sets, seed=self.seed)
 
     def in_use(self, name: str) -> tuple[Device, Stop]:
-        """Give a drive that was in use, and when runs on it end."""
+        """Return a drive that was in use, and when runs on it end."""
         if name not in self._drives:
             drive = self.open(name).device
             grid.use(drive, self.seed)
@@ -201,7 +201,7 @@ def measure_on(
 
 
 def columns(rows: Rows) -> Columns:
-    """Give every point as columns."""
+    """Return every point as columns."""
     points = [(curve, row.to_dict()) for curve, found in rows.items() for row in found]
     return {
         "device": [curve.device for curve, _ in points],

@@ -171,8 +171,8 @@ def run(
         for number, drive in enumerate(drives):
             progress(f"{name} on {drive}", (place + number / len(drives)) / len(paths))
             device = devices[drive] if devices else in_use(drive, seed)
-            minutes, told = measure(device, scenario)
-            found.append(predicted(name, drive, scenario, minutes, told["wrapped"], seed))
+            minutes, replayed_shown = measure(device, scenario)
+            found.append(predicted(name, drive, scenario, minutes, replayed_shown["wrapped"], seed))
     return found
 
 
@@ -221,7 +221,7 @@ def predicted(
 
 
 def columns(found: Sequence[Replayed]) -> Columns:
-    """Give every predicted minute as columns."""
+    """Return every predicted minute as columns."""
     names = (
         "trace", "synthetic", "interval_s", "drive", "setting", "target", "origins", "interval",
         "measured", "predicted", "low", "high", "median", "last",

@@ -70,10 +70,10 @@ def _of_drives(own: Sequence[Replayed], drives: Sequence[str]) -> Iterator[tuple
             for kind in (READ_INTENSIVE, WRITE_HEAVY)
         ]
         if all(both):
-            told = (
+            text = (
                 f"{max(both[0]):.1f} % at most for web searches, else at least {min(both[1]):.1f}"
             )
-            yield f"web searches: {drive}", Reading(told, max(both[0]) / max(min(both[1]), 1e-9))
+            yield f"web searches: {drive}", Reading(text, max(both[0]) / max(min(both[1]), 1e-9))
 
 
 def judged(each: Replayed) -> bool:
@@ -103,7 +103,7 @@ def _why(each: Replayed) -> str:
 
 
 def table(found: Sequence[Replayed], paper: Paper) -> Table:
-    """Give every error beside the paper's and those of the baselines."""
+    """Return every error beside the paper's and those of the baselines."""
     known = paper.rows["trace"].paper
     rows = []
     for each in found:
@@ -137,25 +137,25 @@ def _row(each: Replayed, made: Forecast, setting: str, known: Any) -> list[str]:
 
 def notes(found: Sequence[Replayed]) -> list[str]:
     """Say what was replayed, and on how many drives the latency was predicted with skill."""
-    told = []
+    lines = []
     for trace in dict.fromkeys(each.trace for each in found):
         of = [each for each in found if each.trace == trace]
-        told += [_about(of[0]), *_late(of), _skilful(of, "arrivals"), _skilful(of, "online")]
-    told.append(
+        lines += [_about(of[0]), *_late(of), _skilful(of, "arrivals"), _skilful(of, "online")]
+    lines.append(
         "settings: paper has the eight characteristics (queue depth: rate times the last minute's "
         "latency) and GUIDE; arrivals has all that the requests tell and nothing measured; online "
         "is that, corrected by the last minute's error"
     )
-    told.append(
+    lines.append(
         "arrivals and online know the rate of requests, which bandwidth and throughput are as "
         "long as the drive follows: only their latency says how good a model is"
     )
-    told.append(
+    lines.append(
         "model: what was chosen on the minutes learnt from; a number before it is how far the "
         "forecast goes from their median to it"
     )
-    told.append("skill is the share of a baseline's mean relative error that the model takes away")
-    return told
+    lines.append("skill is the share of a baseline's mean relative error that the model takes away")
+    return lines
 
 
 def _about(each: Replayed) -> str:
@@ -163,30 +163,30 @@ def _about(each: Replayed) -> str:
     kind = "synthetic, not the trace itself; " if each.scenario.synthetic else ""
     seconds = each.scenario.interval_ns // SECOND_NS
     unit = "minutes" if seconds == 60 else f"intervals of {seconds} s"
-    told = (
+    text = (
         f"{each.trace}: {kind}{len(rows):,} requests, {len(each.minutes)} {unit}; {train} are "
         f"learnt from, the next {test} predicted"
     )
     if each.trace not in PAPER_TRACES or judged(each):
-        return told
+        return text
     whole = f"--trace {each.trace}=FILE takes the whole trace"
-    return f"{told}. That is too little to be held to table VII: {whole}"
+    return f"{text}. That is too little to be held to table VII: {whole}"
 
 
 def _late(of: Sequence[Replayed]) -> list[str]:
-    told = []
+    text = []
     for each in of:
         if each.wrapped:
-            told.append(
+            text.append(
                 f"{each.trace} on {each.drive}: {each.wrapped:,} requests past the drive's end "
                 "were wrapped"
             )
         if each.behind > BEHIND:
-            told.append(
+            text.append(
                 f"{each.trace} on {each.drive}: the drive cannot follow, {each.behind:.0%} of the "
                 "minutes end with requests that wait for more than a second"
             )
-    return told
+    return text
 
 
 def _skilful(of: Sequence[Replayed], setting: str) -> str:

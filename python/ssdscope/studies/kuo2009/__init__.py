@@ -137,9 +137,9 @@ def run(
     choice = on_target.choose(wanted, target)
     drives = Drives(seed, target=target.device)
 
-    def on(name: str, told: StageProgress) -> FigureResult:
-        told(f"figure {name}", 0.0)
-        measured = _FIGURES[name][0](drives, told)
+    def on(name: str, stage: StageProgress) -> FigureResult:
+        stage(f"figure {name}", 0.0)
+        measured = _FIGURES[name][0](drives, stage)
         rows = [of_another_drive(row) for row in PAPER.claims(measured.readings)]
         title = on_target.TITLES.get(name, "")
         made = hand_in(PAPER, name, measured, rows, folder, title=title, suffix="-target")

@@ -187,5 +187,5 @@ def _written(drives: Drives, name: str, *, in_order: bool) -> Served:
 
 
 def _spread(values: Sequence[float] | np.ndarray) -> float:
-    """Give the standard deviation over the mean."""
+    """Return the standard deviation over the mean."""
     return float(np.std(values) / np.mean(values))

@@ -56,11 +56,11 @@ class Drives:
         self.probed = Probed(self.seed, self.target)
 
     def long(self, count: int) -> int:
-        """Give the length of a run that usually is so long."""
+        """Return the length of a run that usually is so long."""
         return int(count * self.settings.get("length", 1))
 
     def sets(self, name: str) -> tuple[str, ...]:
-        """Give the changes to a drive that the settings ask for; none to a target."""
+        """Return the changes to a drive that the settings ask for; none to a target."""
         if self.target is not None:
             return ()
         given = tuple(self.settings.get(name, ()))
@@ -145,7 +145,7 @@ class Served:
         return np.asarray(parts[cause], dtype=np.int64)
 
     def share(self, *causes: str) -> float:
-        """Give the share of all response time that causes took."""
+        """Return the share of all response time that causes took."""
         took = sum(int(self.share_ns(cause).sum()) for cause in causes)
         return took / float(self.times_ns.sum())
 
@@ -189,7 +189,7 @@ def counted(device: Device, action: Callable[[], object]) -> dict[str, int]:
 
 
 def counts_of(device: Device) -> dict[str, int]:
-    """Give all that a drive counts; merges under their kinds."""
+    """Return all that a drive counts; merges under their kinds."""
     counters: dict[str, Any] = device.counters() or {"merges": {}}
     plain = {name: value for name, value in counters.items() if isinstance(value, int)}
     merges: dict[str, int] = counters["merges"]
@@ -239,7 +239,7 @@ def merges_of(counts: Mapping[str, int]) -> str:
 
 
 def share_of(kind: str, counts: Mapping[str, float]) -> float:
-    """Give the share of merges that are of a kind; NaN without any."""
+    """Return the share of merges that are of a kind; NaN without any."""
     total = sum(counts[each] for each in MERGES)
     return counts[kind] / total if total else float("nan")
 

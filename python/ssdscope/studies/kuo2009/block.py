@@ -98,7 +98,7 @@ def figure_14(drives: Drives, _: StageProgress) -> Measured:
 
 
 def _advantage(points: Sequence[Point]) -> float:
-    """Give the least rate of whole blocks over the most of all others."""
+    """Return the least rate of whole blocks over the most of all others."""
     others = max(each.rate for each in points if not each.whole)
     return min(each.rate for each in points if each.whole) / others
 
@@ -220,7 +220,7 @@ def block_sizes(drives: Drives, _: StageProgress) -> Measured:
 
 
 def _knee(drives: Drives, unit: int) -> float:
-    """Give the widest range of random writes that one log block takes without much collection."""
+    """Return the widest range of random writes that one log block takes without much collection."""
     ranges = [unit // 2, unit, 2 * unit, 4 * unit]
     device = [drives.fork(DRIVE, *_of_size(unit, 1)) for _ in ranges]
     calm = [

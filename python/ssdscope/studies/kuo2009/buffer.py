@@ -77,7 +77,7 @@ def figure_2(drives: Drives, _: StageProgress) -> Measured:
 
 
 def _both(drives: Drives, *sets: str) -> tuple[Device, Device]:
-    """Give the drive with its write buffer on, and off."""
+    """Return the drive with its write buffer on, and off."""
     return drives.fork(DRIVE, *sets), drives.unbuffered(DRIVE, *sets)
 
 
@@ -255,7 +255,7 @@ def growing(runs: Sequence[Sweep], *, rows: int = 1) -> "Figure":
 
 
 def columns_of(runs: Sequence[Sweep]) -> Columns:
-    """Give the numbers of sweeps."""
+    """Return the numbers of sweeps."""
     return {
         "drive": [run.label for run in runs for _ in run.sizes],
         "size_bytes": [int(each) for run in runs for each in run.sizes],

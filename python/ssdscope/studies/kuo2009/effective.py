@@ -115,7 +115,7 @@ def erased_by_merge(found: Erased) -> dict[str, Reading]:
 
 
 def over_the_largest(drives: Drives, name: str) -> float:
-    """Give the data between collections of one place over physical block x channels x ways."""
+    """Return the data between collections of one place over physical block x channels x ways."""
     file = resolve_drive(f"sim:kuo-{name}", drives.sets(name))
     nand, page = file["nand"], file["ftl"]["map_unit_bytes"]
     largest = nand["pages_per_block"] * nand["page_bytes"] * nand["channels"] * nand["ways"]

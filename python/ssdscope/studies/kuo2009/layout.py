@@ -200,13 +200,13 @@ def leaves(name: str, cost: Cost, before: Cost) -> dict[str, Reading]:
     used = f"{cost.log_blocks} used instead of {before.log_blocks}"
     return {
         "step 3, cut": cut,
-        "step 3, switch merges": Reading(f"{_told(cost)}; before, {_told(before)}", more),
+        "step 3, switch merges": Reading(f"{_in_words(cost)}; before, {_in_words(before)}", more),
         "step 3, copied": number(cost.copied - before.copied),
         "step 3, log blocks": Reading(used, cost.log_blocks - before.log_blocks),
     }
 
 
-def _told(cost: Cost) -> str:
+def _in_words(cost: Cost) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in cost.merges.items() if count)
     return f"{kinds}; {cost.copied} pages copied"
 

@@ -62,7 +62,7 @@ def _places(drives: Drives) -> npt.NDArray[np.int64]:
 
 
 def _in_use(drives: Drives, length: int, drive: str = DRIVE) -> float:
-    """Give the mean time of a write to a block that has a log block, which holds whole rounds."""
+    """Return the mean time of a write to a block that has a log block, which holds whole rounds."""
     if drives.target is not None:
         return _at_places(drives, length).mean_ns
     device = drives.unbuffered(drive)

@@ -53,12 +53,12 @@ def figure_29(drives: Drives, _: StageProgress) -> Measured:
         **{kind: [run.counts[kind] for run in runs.values()] for kind in kinds},
         "gc_pages_moved": [run.counts["gc_pages_moved"] for run in runs.values()],
     }
-    told = [
+    texts = [
         f"{merges_of(run.counts)}; {run.counts['gc_pages_moved']} copied" for run in runs.values()
     ]
     part, whole = (run.counts for run in runs.values())
     found = merge_cases(part, whole) | {"every write collects": span(small)}
-    return Measured(found, lambda: cases.merge_cases(told), columns)
+    return Measured(found, lambda: cases.merge_cases(texts), columns)
 
 
 def _merged(drives: Drives, length: int) -> Served:

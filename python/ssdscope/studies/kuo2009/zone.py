@@ -222,7 +222,7 @@ def _two(drives: Drives, first: object) -> Served:
 
 
 def _map_share(drives: Drives, order: str) -> float:
-    """Give the share of the time of reads over four zones that tables take."""
+    """Return the share of the time of reads over four zones that tables take."""
     places = np.arange(2000) * (4 * ZONE // 2000 // SIZE) * SIZE
     if order == "random":
         places = drives.random("24 order").permutation(places)

@@ -104,7 +104,7 @@ def _difference(bench: Bench, progress: StageProgress) -> Measured:
 def _of_seed(
     measure: Callable[..., Measured], *names: str
 ) -> Callable[[Bench, StageProgress], Measured]:
-    """Give a figure that hangs on the seed, and on some of the settings."""
+    """Return a figure that hangs on the seed, and on some of the settings."""
 
     def made(bench: Bench, progress: StageProgress) -> Measured:
         settings = [getattr(bench.setting, name) for name in names]
@@ -181,7 +181,7 @@ def _require(wanted: Sequence[str], made: Sequence[str], where: str) -> list[str
 def _with_firmware(
     drives: firmware.Firmware, seed: int
 ) -> Callable[[str, StageProgress], FigureResult]:
-    """Give what makes a figure of the ten configurations with another firmware."""
+    """Return what makes a figure of the ten configurations with another firmware."""
     kind = drives.kind
 
     def runs(progress: StageProgress) -> procedure.Cells:

@@ -79,7 +79,7 @@ def _complete(cells: Cells) -> Reading:
 
 
 def half_widths(cells: Cells, *, independent: bool = False) -> np.ndarray:
-    """Give half the 95 % interval of each mean in percent of it.
+    """Return half the 95 % interval of each mean in percent of it.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _mean(cells: Cells, line: str, pattern: str, size: int) -> float:
 def overhead(
     cells: Cells, lines: tuple[str, str], pattern: str, sizes: Sequence[int] = SIZES_BYTES
 ) -> float:
-    """Give how much longer the first of two lines takes, in percent: mean of sizes."""
+    """Return how much longer the first of two lines takes, in percent: mean of sizes."""
     slow, fast = ([_mean(cells, line, pattern, size) for size in sizes] for line in lines)
     return 100 * (float(np.mean(np.divide(slow, fast))) - 1)
 
@@ -166,7 +166,7 @@ def _ranked(cells: Cells, pattern: str, sizes: Sequence[int]) -> Reading:
 
 
 def _ends(cells: Cells, pattern: str, size: int) -> tuple[list[str], list[str]]:
-    """Give the fastest settings and the slowest; where a drive gets stuck, it is slowest."""
+    """Return the fastest settings and the slowest; where a drive gets stuck, it is slowest."""
     means = {
         line.split("/", 1)[1]: np.inf if cell.failure else cell.mean_ns
         for (line, p, s), cell in cells.items()
@@ -225,7 +225,7 @@ def _largest_effect(
 
 
 def _apart(cells: Cells, pattern: str, lines: Sequence[str]) -> list[float]:
-    """Give how much longer the slowest line takes than the fastest, in percent of each size.
+    """Return how much longer the slowest line takes than the fastest, in percent of each size.
 
     Lines that got stuck are left out, and sizes that fewer than two were served at.
     """
@@ -294,7 +294,7 @@ def _policies_equal(cells: Cells) -> Reading:
 
 
 def _settings(cells: Cells, pattern: str) -> Reading:
-    """Give the largest difference of the slowest line from the fastest, in percent."""
+    """Return the largest difference of the slowest line from the fastest, in percent."""
     lines = list(dict.fromkeys(line for line, *_ in cells))
     most = float(np.max(_apart(cells, pattern, lines)))
     stuck = {size for (_, p, size), cell in cells.items() if p == pattern and cell.failure}

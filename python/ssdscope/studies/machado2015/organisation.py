@@ -51,7 +51,7 @@ class Organisation:
         return f"{self.page_kb} KB pages, {self.pages_per_block} in a block"
 
     def raw_gb(self, size_gb: int) -> float:
-        """Give what a drive holds that is said to hold so much."""
+        """Return what a drive holds that is said to hold so much."""
         return PLANES * BLOCKS[size_gb] * self.pages_per_block * self.page_kb / MIB
 
     def lines(self) -> list[Line]:

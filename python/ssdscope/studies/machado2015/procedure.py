@@ -145,7 +145,7 @@ Cells = Mapping[tuple[str, str, int], Cell]
 
 
 def configurations(setting: Setting = AS_IT_IS) -> list[Configuration]:
-    """Give the ten, with the reserves that are set."""
+    """Return the ten, with the reserves that are set."""
     reserves = {5: setting.reserve_5, 50: setting.reserve_50, 90: setting.reserve_90}
     return [
         replace(each, reserve_percent=reserves[each.min_free_percent]) for each in CONFIGURATIONS
@@ -272,7 +272,7 @@ def left_out(target: Target) -> list[str]:
 def workload(
     device: Device, pattern: str, size_bytes: int, seed: int, setting: Setting = AS_IT_IS
 ) -> Workload:
-    """Give the requests of one point."""
+    """Return the requests of one point."""
     region = min(setting.region_mib << 20, device.info.capacity_bytes) // size_bytes * size_bytes
     return Workload(
         rw="randwrite" if pattern == CLEARED else pattern,
@@ -336,5 +336,5 @@ def gaps(cells: Cells) -> list[str]:
 
 
 def columns(cells: Cells) -> dict[str, list[Any]]:
-    """Give every point's numbers as columns."""
+    """Return every point's numbers as columns."""
     return columns_of(list(cells.values()), [each.name for each in fields(Cell)])

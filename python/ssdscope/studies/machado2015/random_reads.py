@@ -170,7 +170,7 @@ def _over(means: Means, name: str) -> list[npt.NDArray[np.float64]]:
 
 
 def _effect(means: npt.NDArray[np.float64]) -> float:
-    """Give how much longer the slowest line takes than the fastest, in percent, at most."""
+    """Return how much longer the slowest line takes than the fastest, in percent, at most."""
     served = means[~np.isnan(means).all(axis=1)]
     return float(100 * np.max(np.nanmax(served, axis=1) / np.nanmin(served, axis=1) - 1))
 
@@ -206,14 +206,14 @@ def table(means: Means) -> Table:
 def attribution(shares: Mapping[str, float]) -> str:
     """Say where the time of the largest random reads goes, with 50 % kept free."""
     parts = {cause: share for cause, share in shares.items() if share}
-    told = ", ".join(f"{cause} {100 * share:.1f} %" for cause, share in parts.items())
+    text = ", ".join(f"{cause} {100 * share:.1f} %" for cause, share in parts.items())
     depends = [cause for cause in ADDRESS_CAUSES if cause in parts]
     verdict = (
         f"{' and '.join(depends)} depend on address or collection"
         if depends
         else "no part depends on address or collection, and reads start no collection"
     )
-    return f"time of a random read by cause: {told}; {verdict}"
+    return f"time of a random read by cause: {text}; {verdict}"
 
 
 def _drawn(means: Means) -> "Figure":

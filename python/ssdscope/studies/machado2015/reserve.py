@@ -92,9 +92,9 @@ def table(found: Mapping[int, Sequence[Claim]]) -> Table:
     rows = []
     for reserve, claimed in found.items():
         by_name = {claim.name: claim for claim in claimed}
-        told = [_short(by_name[name]) for name in SHOWN]
+        cells = [_short(by_name[name]) for name in SHOWN]
         held = f"{len(_held(claimed))} of {len(claimed)}"
-        rows.append((f"{reserve} %", *told, held))
+        rows.append((f"{reserve} %", *cells, held))
     return Table(("reserved", *SHOWN.values(), "rows that hold (*)"), tuple(rows))
 
 

@@ -198,8 +198,8 @@ def _of_load(greedy: Life, aware: Life, load: Load) -> dict[str, Reading]:
         _differ(one.spread, other.spread) or _differ(one.waf, other.waf),
     )
     times = (one.response_ns, other.response_ns)
-    told = " and ".join(f"{each / 1e6:.2f}" for each in times)
-    response = Reading(f"{told} ms after {point:.1f} drive writes", max(times) / min(times))
+    text = " and ".join(f"{each / 1e6:.2f}" for each in times)
+    response = Reading(f"{text} ms after {point:.1f} drive writes", max(times) / min(times))
     return {
         f"policies differ: {load.label}": differ,
         f"response times differ: {load.label}": response,

@@ -118,11 +118,11 @@ class Life:
     waits_ns: Mapping[str, float]
 
     def kept(self, *patterns: str) -> list[float]:
-        """Give the share of the bandwidth that is left, at every size."""
+        """Return the share of the bandwidth that is left, at every size."""
         return [self.aged[key] / new for key, new in self.new.items() if key[0] in patterns]
 
     def kept_percent(self, *patterns: str) -> float:
-        """Give the mean of what is left, in percent."""
+        """Return the mean of what is left, in percent."""
         return 100 * float(np.mean(self.kept(*patterns)))
 
 
@@ -206,7 +206,7 @@ def _tests(
 
 
 def columns(lives: Sequence[Life]) -> Columns:
-    """Give every bandwidth."""
+    """Return every bandwidth."""
     rows = [
         (life.name, *key, round(new / 1024), round(life.aged[key] / 1024))
         for life in lives
@@ -276,7 +276,7 @@ def reads_lose(life: Life) -> Reading:
 
 
 def log_is_why(log: Life, address: Life) -> Reading:
-    """Give how much more reads, in order or at random, lose by the log than by address."""
+    """Return how much more reads, in order or at random, lose by the log than by address."""
     losses = {
         name: [100 - life.kept_percent(pattern) for pattern in ("read", "randread")]
         for name, life in (("as a log", log), ("by address", address))
@@ -304,7 +304,7 @@ def channels(bench: Bench, host: tuple[str, ...]) -> Reading:
 
 
 def due_to_channels(a: Bandwidths, c: Bandwidths, a_ten: Bandwidths, c_four: Bandwidths) -> Reading:
-    """Give in which share of its tests C goes on to lead; nothing is due to what is not there."""
+    """Return in which share of its tests C goes on to lead; nothing is due to what is not there."""
     now, ten, four = leads(c, a), leads(c, a_ten), leads(c_four, a)
     return Reading(
         f"C is more than {SIMILAR_WITHIN} times as fast in {now} of {len(a)} tests, in {ten} if A "
@@ -333,7 +333,7 @@ def rising(lives: Sequence[Life], pattern: str) -> Reading:
 def trend(
     lives: Sequence[Life], value: Callable[[Life], float], words: str, scale: float = 1
 ) -> Reading:
-    """Give the chance that values rise along the sweep: Kendall's rank correlation, one-sided."""
+    """Return the chance that values rise along the sweep: Kendall's rank correlation, one-sided."""
     from scipy.stats import kendalltau
 
     values = [value(life) for life in lives]

@@ -119,7 +119,7 @@ class Bench:
         self.probed: Probed = self.pool.setdefault(seed, Probed(seed, target))
 
     def key(self, what: Any, drive: str, *names: str) -> tuple[Any, ...]:
-        """Give what tells a measurement of a drive from others: the settings that it hangs on."""
+        """Return what tells a measurement of a drive from others: the settings that it hangs on."""
         used = tuple(self.settings.get(name) for name in names)
         return self.seed, what, drive, self.sets(drive), used
 
@@ -135,7 +135,7 @@ class Bench:
         return DRIVES if self.target is None else (TARGET,)
 
     def sets(self, drive: str, sets: Sequence[str] = ()) -> tuple[str, ...]:
-        """Give what is changed of a drive, the run's own changes last, so that they hold."""
+        """Return what is changed of a drive, the run's own changes last, so that they hold."""
         return (*sets, *self.settings.get(drive, ()))
 
     def open(self, drive: str, sets: Sequence[str] = (), state: str | None = None) -> Device:

@@ -70,14 +70,14 @@ def block(bench: Bench, subject: Subject) -> dict[str, Reading]:
     found = _kib(value_of(finding))
     truth = bench.probed.truth(subject.block_name, *_where(bench, subject))
     said = refusal(finding) if found is None else found
-    told = "no answer" if literal is None else literal
+    text = "no answer" if literal is None else literal
     if truth is None:
-        words = f"{said} KB, by the procedure {told} KB"
+        words = f"{said} KB, by the procedure {text} KB"
         what = f"{subject.label}: management block"
         return {f"another's design: {what}": Reading(words, found is not None and found == literal)}
     true = _kib(truth.value) or 0.0
     asked = [float("nan") if each is None else each for each in (found, literal, true)]
-    return {f"block: {subject.label}": Reading(said, asked, literal=told, truth=true)}
+    return {f"block: {subject.label}": Reading(said, asked, literal=text, truth=true)}
 
 
 def allocation(bench: Bench, subject: Subject) -> dict[str, Reading]:
@@ -108,7 +108,7 @@ def figure_4(bench: Bench, progress: StageProgress) -> Measured:
 
 
 def sweeps_of(bench: Bench, subject: Subject) -> list[Sweep]:
-    """Give the sweeps of a drive; of a target those that its blocks allow."""
+    """Return the sweeps of a drive; of a target those that its blocks allow."""
     size = 1 if bench.target is None else bench.target.info.logical_block_bytes
     label = A.label if subject == INSIDE else subject.label
     return [each for each in SWEEPS[label] if each.shift_bytes % size == 0]
@@ -188,7 +188,7 @@ def many_needed(subject: Subject, answers: Mapping[int, Answer]) -> Reading:
 
 
 def half(bench: Bench, case: str) -> Reading:
-    """Give what is moved by a sweep of half of the chunks, over what one of all of them moves."""
+    """Return what is moved by a sweep of half of the chunks, over what one of all of them moves."""
     label, _, state = case.partition(", ")
     subject = next(each for each in bench.subjects if each.label == label)
     first = SWEEPS[label][-1]
@@ -211,7 +211,7 @@ def half(bench: Bench, case: str) -> Reading:
 
 
 def columns(found: Found) -> Columns:
-    """Give the mean of every position."""
+    """Return the mean of every position."""
     rows = [
         (subject.label, sweep.write_bytes, position * sweep.shift_bytes, float(value))
         for (subject, sweep), each in found.items()
@@ -233,7 +233,7 @@ def figure_9(bench: Bench, progress: StageProgress) -> Measured:
 
 
 def gap(bench: Bench, subject: Subject) -> dict[str, Reading]:
-    """Give by how much T1 is longer than T2, in percent."""
+    """Return by how much T1 is longer than T2, in percent."""
     found = 100 * bench.gap(subject).share
     if bench.target is not None:
         name = "another's gap: reads after random writes against those after sequential ones"

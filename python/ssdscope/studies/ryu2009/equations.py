@@ -97,7 +97,7 @@ def figure_12(bench: Bench, _progress: StageProgress) -> Measured:
 
 
 def of(equations: Equations) -> dict[Line, Curve]:
-    """Give the curves of some equations."""
+    """Return the curves of some equations."""
     return {line: equations(line) for line in LINES}
 
 

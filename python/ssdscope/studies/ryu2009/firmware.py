@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from ssdscope.probes.budget import StageProgress
+from ssdscope.seeds import stream
 from ssdscope.studies.detectors import refusal, value_of
 from ssdscope.studies.measuring import at, counted, in_columns, mean_us, run
 from ssdscope.studies.record import Measured, Reading
@@ -88,14 +89,14 @@ def _spread(times: Times, names: Mapping[str, object], rw: str, kib: int) -> flo
 
 
 def decides(times: Times) -> Reading:
-    """Give the slowest firmware over the fastest, on one hardware, where that is most."""
+    """Return the slowest firmware over the fastest, on one hardware, where that is most."""
     ratios = {key: _spread(times, FIRMWARES, *key) for key in TESTS}
     (rw, kib), most = max(ratios.items(), key=lambda each: each[1])
     return Reading(f"up to {most:.1f} times ({rw} of {kib} KB)", most)
 
 
 def disk(times: Times, rw: str) -> Reading:
-    """Give what a disk's firmware changes of random requests, its caches among it."""
+    """Return what a disk's firmware changes of random requests, its caches among it."""
     ratios = [_spread(times, DISKS, rw, kib) for _, kib in TESTS[:2]]
     return Reading(f"up to {max(ratios):.2f} times", max(ratios))
 
@@ -162,7 +163,7 @@ def updates(bench: Bench, name: str) -> Reading:
 
 
 def faster(bench: Bench, label: str) -> Reading:
-    """Give a disk's random times over an SSD's, reads and writes, where they are closest."""
+    """Return a disk's random times over an SSD's, reads and writes, where they are closest."""
     ssd = bench.open(f"ryu-{label.lower()}", state="steady:1g")
     disk = bench.open("ryu-hdd", ("disk.write_cache_bytes=0",), "sequential")
     span = {"size_bytes": SPAN_BYTES, "requests": REQUESTS // 2}
@@ -232,7 +233,7 @@ def _by_rule(device: Device, seed: int) -> dict[str, float]:
         for rw in ("write", "randwrite")
         for depth in DEPTHS
     }  # fmt: skip
-    pages = np.random.default_rng(seed).permutation(RANGE_BYTES // 4096)
+    pages = stream(seed, "studies.ryu2009.firmware.pages").permutation(RANGE_BYTES // 4096)
     for name, places in (("random", pages), ("sequential", np.sort(pages))):
         at(device, "write", places * 4096, 4096)
         whole = {"size_bytes": RANGE_BYTES, "io_bytes": RANGE_BYTES}
@@ -297,7 +298,7 @@ TOLD: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def telling(bench: Bench, case: str) -> Reading:
-    """Give by how much T1 is from T2 with order-based allocation, if it is not with the other."""
+    """Return by how much T1 is from T2 with order-based allocation, if it is not with the other."""
     drive, sets = TOLD[case]
     gaps = {}
     for rule in RULES:

@@ -200,7 +200,7 @@ def readings(cells: Sequence[Cell]) -> dict[str, Reading]:
 
 
 def cell(found: Cell) -> Reading:
-    """Give a cell's rate; none if it did not come to rest."""
+    """Return a cell's rate; none if it did not come to rest."""
     if found.sustained:
         return Reading(round(found.kib_per_s), found.kib_per_s)
     return Reading(round(found.kib_per_s), float("nan"), why="its rate did not come to rest")
@@ -219,7 +219,7 @@ def another_s_cell(found: Cell) -> tuple[str, Reading]:
 
 
 def pages_are_why(bench: Bench) -> dict[str, Reading]:
-    """Give A and B each other's pages: who reads 4 KB faster then; and the same against k."""
+    """Return A and B each other's pages: who reads 4 KB faster then; and the same against k."""
 
     def time(drive: str, sets: Sequence[str], kib: int = 4) -> float:
         device = bench.open(drive, sets, "sequential")

@@ -15,6 +15,7 @@ from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal import placement
 from ssdscope.probes.literal.placement import Fit, Placement
 from ssdscope.recovery.truth import Truth, judged_right
+from ssdscope.seeds import stream
 from ssdscope.stats import fit_line
 from ssdscope.studies.detectors import refusal
 from ssdscope.studies.measuring import at, counted, in_columns
@@ -58,14 +59,14 @@ def answered(
     truth = bench.probed.truth(name, uri, sets)
     value = finding.value if isinstance(finding, Detected) else None
     said = refusal(finding) if value is None else str(value)
-    told = "no answer" if literal is None else str(literal)
+    text = "no answer" if literal is None else str(literal)
     same = value is not None and value == literal
     if truth is None:
-        return {f"another's design: {what}": Reading(f"{said}, by the procedure {told}", same)}
+        return {f"another's design: {what}": Reading(f"{said}, by the procedure {text}", same)}
     row = PAPER.rows.get(f"{name} of {subject.label}")
     right = value is not None and judged_right(name, truth, value)
     paper = row is not None and judged_right(name, Truth(value), _typed(row.paper, value))
-    reading = Reading(said, same and right and paper, literal=told, truth=str(truth.value))
+    reading = Reading(said, same and right and paper, literal=text, truth=str(truth.value))
     return {f"{name} of {subject.label}": reading}
 
 
@@ -115,7 +116,7 @@ def figure_10(bench: Bench, progress: StageProgress) -> Measured:
 
 
 def rule(bench: Bench, host: tuple[str, ...]) -> Reading:
-    """Give the k whose curve is a line, by the paper's rule: the largest, if 1 is among them."""
+    """Return the k whose curve is a line, by the paper's rule: the largest, if 1 is among them."""
     off = {
         k: fit_line(B.pages, bench.curve(B, f"ftl.placement_pages={k}", *host)).max_relative_error
         for k in KS
@@ -143,14 +144,14 @@ def by_k(bench: Bench) -> dict[int, list[float]]:
     times = {}
     for k in KS[:4]:
         device = bench.open("ryu-b", (f"ftl.placement_pages={k}", *NO_HOST))
-        rng = np.random.default_rng(bench.seed)
+        rng = stream(bench.seed, "studies.ryu2009.placing.by_k")
         places = rng.integers(0, device.info.capacity_bytes // MIB - 1, 4 * READS) * MIB
         times[k] = [at(device, "read", places, size * 1024) for size in SIZES_KIB]
     return times
 
 
 def larger_k(times: Mapping[int, Sequence[float]]) -> Reading:
-    """Give by how much a larger k makes reads longer where it does most; at no size shorter."""
+    """Return by how much a larger k makes reads longer where it does most; at no size shorter."""
     table = np.array(list(times.values()))
     grown = np.diff(table, axis=0) / table[:-1]
     said = "; ".join(f"k = {k}: " + ", ".join(f"{t:.0f}" for t in row) for k, row in times.items())
@@ -163,7 +164,7 @@ def _if(so: object, value: float) -> float:
 
 
 def matters(times: Mapping[int, Sequence[float]]) -> Reading:
-    """Give the slowest over the fastest placement, at the size where that is most."""
+    """Return the slowest over the fastest placement, at the size where that is most."""
     table = np.array(list(times.values()))
     ratios = table.max(axis=0) / table.min(axis=0)
     where = SIZES_KIB[int(ratios.argmax())]
@@ -178,7 +179,7 @@ def fits_of(subject: Subject, curve: npt.NDArray[np.float64], form: str) -> list
 
 
 def columns(bench: Bench) -> Columns:
-    """Give every curve, with its best fit."""
+    """Return every curve, with its best fit."""
     best = {s: fits_of(s, bench.curve(s), "with a link")[0] for s in bench.subjects}
     rows = [
         (s.label, pages * s.page_bytes, float(mean), float(fitted), fit.placement.unit_pages)
@@ -227,7 +228,7 @@ def known_designs(bench: Bench, progress: StageProgress) -> dict[str, Reading]:
     for design in ("a", "b"):
         for unit in UNITS:
             device = figure_12_drive(bench, unit if design == "a" else WHOLE_PAGES, unit)
-            rng = np.random.default_rng(bench.seed)
+            rng = stream(bench.seed, "studies.ryu2009.placing.known")
             step = WHOLE_PAGES * 4096
             places = rng.integers(0, device.info.capacity_bytes // step - 1, READS // 4) * step
             curve = np.array([1e3 * at(device, "read", places, n * 4096) for n in PAGES])

@@ -69,7 +69,7 @@ def straight(curve: Sequence[float]) -> Reading:
 
 
 def slope(curve: Sequence[float]) -> Reading:
-    """Give the time per KB, in us."""
+    """Return the time per KB, in us."""
     ours = fit_line(SIZES_KIB, curve).slope / 1e3
     return Reading(round(ours, 2), ours)
 

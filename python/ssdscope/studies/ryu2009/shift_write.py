@@ -107,7 +107,7 @@ def figure_7(bench: Bench, progress: StageProgress) -> Measured:
 
 
 def measured(points: Sequence[Points], more: dict[str, Reading], *notes: str) -> Measured:
-    """Give the period of each sweep, and on which side of the median A's exceptions are."""
+    """Return the period of each sweep, and on which side of the median A's exceptions are."""
     read = {}
     for each in points:
         sizes = f"{each.sweep.write_bytes // KIB} KB shifted by {each.sweep.shift_bytes // KIB} KB"
@@ -118,7 +118,7 @@ def measured(points: Sequence[Points], more: dict[str, Reading], *notes: str) ->
 
 
 def period(points: Points) -> Reading:
-    """Give the period in KB."""
+    """Return the period in KB."""
     found = points.period_bytes
     return Reading("nothing" if found is None else found // KIB, 0.0 if found is None else None)
 
@@ -176,7 +176,7 @@ def where(bench: Bench, case: str) -> Reading:
 
 
 def columns(points: Sequence[Points]) -> Columns:
-    """Give every point."""
+    """Return every point."""
     rows = [
         (each.subject.label, each.sweep.write_bytes, turn, place * each.sweep.shift_bytes, float(v))
         for each in points
@@ -217,12 +217,12 @@ def figure_5(bench: Bench, progress: StageProgress) -> Measured:
         by_size = {(kib, place): kb for _, kib, place, kb, _ in rows}
         ratios = [by_size[kib, "across"] / by_size[kib, "within"]
                   for kib in UPDATES_KIB[subject.label]]  # fmt: skip
-        told = ", ".join(
+        text = ", ".join(
             f"{by_size[kib, 'within']:.4g} and {by_size[kib, 'across']:.4g} KB of {kib:g} KB "
             f"({ratio:.2f} times)"
             for kib, ratio in zip(UPDATES_KIB[subject.label], ratios, strict=True)
         )
-        read[f"two blocks: {subject.label}"] = Reading(f"copied within and across: {told}", ratios)
+        read[f"two blocks: {subject.label}"] = Reading(f"copied within and across: {text}", ratios)
         read[f"whole blocks: {subject.label}"] = whole(device, subject, by_size)
         read |= sector(device, subject)
         progress(f"figure 5: {subject.label}", done / 3)
@@ -231,7 +231,7 @@ def figure_5(bench: Bench, progress: StageProgress) -> Measured:
 
 
 def copies(device: Device, subject: Subject, size_bytes: int, at_bytes: int) -> tuple[float, float]:
-    """Give the KB copied for one update, each in blocks of its own, and its time in us."""
+    """Return the KB copied for one update, each in blocks of its own, and its time in us."""
     block = subject.paper_bytes or 0
     step = 2 * block if subject == B else max(4 * block, 64 * KIB)
     places = at_bytes + np.arange(COUNT) * step
@@ -243,7 +243,7 @@ def copies(device: Device, subject: Subject, size_bytes: int, at_bytes: int) -> 
 
 
 def whole(device: Device, subject: Subject, smaller: Mapping[tuple[float, str], float]) -> Reading:
-    """Give what whole blocks copy over the least that smaller writes do."""
+    """Return what whole blocks copy over the least that smaller writes do."""
     block = subject.paper_bytes or 0
     kb, _ = copies(device, subject, block, 0)
     least = min(each for (_, place), each in smaller.items() if place == "within")

@@ -116,8 +116,8 @@ def run(
     if target is None:
         of_preset = Run(STUDY_OF_PRESET, seed, folder, robust=robust)
 
-        def make(name: str, told: StageProgress) -> FigureResult:
-            return _titled(of_preset.make(name, told), PRESET)
+        def make(name: str, stage: StageProgress) -> FigureResult:
+            return _titled(of_preset.make(name, stage), PRESET)
 
         return make_figures(KEY, wanted, make, seed, progress)
     _require(target)
@@ -162,11 +162,11 @@ def _require(target: Target) -> None:
 
 def _notes(bench: Bench, name: str) -> list[str]:
     """Say what could not be run, and why."""
-    told: dict[str, list[str]] = {}
+    places_by_reason: dict[str, list[str]] = {}
     for where, why in bench.failures.items():
         if where.startswith(f"{name}: ") or name == "page":
-            told.setdefault(why, []).append(where.partition(": ")[2])
-    return [f"{', '.join(places)} left out: {why}" for why, places in told.items()]
+            places_by_reason.setdefault(why, []).append(where.partition(": ")[2])
+    return [f"{', '.join(places)} left out: {why}" for why, places in places_by_reason.items()]
 
 
 def _wide(*measured: Points) -> list[str]:
@@ -175,8 +175,8 @@ def _wide(*measured: Points) -> list[str]:
     count = sum(point.low_ns < figure.LEAST_SHARE * point.mean_ns for point in lines)
     if not count:
         return []
-    told = f"{count} of {len(lines)} intervals begin below a tenth of their mean"
-    return [f"{told}, and are drawn from there on: a few slow requests make up those means"]
+    text = f"{count} of {len(lines)} intervals begin below a tenth of their mean"
+    return [f"{text}, and are drawn from there on: a few slow requests make up those means"]
 
 
 def _columns(measured: dict[str, Points]) -> dict[str, list[Any]]:

@@ -105,7 +105,7 @@ class Accuracy:
         return [each for place, each in enumerate(made) if place not in out]
 
     def drawn(self, device: str, target: str, count: int, progress: StageProgress) -> Sample:
-        """Give a few of the grid's runs, drawn by the seed, for models of which many are fitted."""
+        """Return a few of the grid's runs, by the seed, for models of which many are fitted."""
         sample = Sample.of(self.runs(device, GRID, progress), "train", target)
         rng = stream(self.wanted.seed, "studies.huang2011.quantile")
         drawn = rng.permutation(len(sample))[:count]

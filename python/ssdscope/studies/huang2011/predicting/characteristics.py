@@ -48,7 +48,7 @@ class Trees:
         return self.accuracy.wanted.seed
 
     def sample(self, device: str, target: str = "latency") -> Sample:
-        """Give a drive's drawn runs."""
+        """Return a drive's drawn runs."""
         key = (device, target)
         if key not in self._samples:
             self._samples[key] = self.accuracy.drawn(device, target, ROWS, self.progress)
@@ -126,8 +126,8 @@ def _additions(trees: Trees, device: str) -> Found:
         for each in ("extended", "physics")
     }  # fmt: skip
     times = unseen["physics"] / unseen["extended"]
-    told = f"{unseen['extended']:.1f} % by the eight, {unseen['physics']:.1f} with what they imply"
-    yield f"most correlated: {device}", Reading(f"{told}, on folds", times)
+    text = f"{unseen['extended']:.1f} % by the eight, {unseen['physics']:.1f} with what they imply"
+    yield f"most correlated: {device}", Reading(f"{text}, on folds", times)
 
 
 def _importance(trees: Trees, device: str) -> Found:
@@ -170,8 +170,8 @@ def _mixes(trees: Trees, device: str) -> Found:
     truth = sample.values[mixed]
     off = stats.prediction_errors(truth, predicted).mre
     extended = stats.prediction_errors(truth, whole.evaluate(sample.columns("extended")[mixed])).mre
-    told = f"{100 * off:.1f} % off, {100 * extended:.1f} by the extended model"
-    yield f"mix: {device}", Reading(told, off / extended)
+    text = f"{100 * off:.1f} % off, {100 * extended:.1f} by the extended model"
+    yield f"mix: {device}", Reading(text, off / extended)
 
 
 def _captured(trees: Trees, runs: Runs, device: str) -> Found:
@@ -195,15 +195,15 @@ def _transform(trees: Trees, device: str) -> Found:
         skew[metric] = _skewness(values)
     latency = trees.sample(device)
     rates = [skew[metric] for target, metric in METRICS.items() if target != "latency"]
-    told = f"skewness {named(skew, '')}"
-    yield f"latency skewed: {device}", Reading(told, [skew["latency"] - each for each in rates])
+    text = f"skewness {named(skew, '')}"
+    yield f"latency skewed: {device}", Reading(text, [skew["latency"] - each for each in rates])
     logs = abs(_skewness(np.log(latency.values)))
-    told = f"{skew['latency']:.2f}, of the logarithm {logs:.2f}"
-    yield f"logarithm, skewness: {device}", Reading(told, logs / skew["latency"])
+    text = f"{skew['latency']:.2f}, of the logarithm {logs:.2f}"
+    yield f"logarithm, skewness: {device}", Reading(text, logs / skew["latency"])
     columns = latency.columns("extended")
     errors = [trees.error(columns, latency.values, log=log) for log in (True, False)]
-    told = f"{errors[0]:.1f} % with it, {errors[1]:.1f} without"
-    yield f"logarithm, error: {device}", Reading(told, errors[0] / errors[1])
+    text = f"{errors[0]:.1f} % with it, {errors[1]:.1f} without"
+    yield f"logarithm, error: {device}", Reading(text, errors[0] / errors[1])
 
 
 def _skewness(values: Array) -> float:
@@ -223,10 +223,10 @@ def _spread(trees: Trees, device: str) -> Found:
         means = np.bincount(place, logs) / counts
         shared = counts[place] > 1
         apart[kind] = float(np.sqrt(((logs - means[place])[shared] ** 2).mean()))
-    told = named({kind: 100 * each for kind, each in apart.items()}, "%")
+    text = named({kind: 100 * each for kind, each in apart.items()}, "%")
     yield (
-        f"not enough told: {device}",
-        Reading(f"runs alike lie apart: {told}", apart["basic"] / apart["extended"]),
+        f"not enough text: {device}",
+        Reading(f"runs alike lie apart: {text}", apart["basic"] / apart["extended"]),
     )
 
 
@@ -243,8 +243,8 @@ def _median(trees: Trees, device: str) -> Found:
             ).mre
             for name in ("guide", "guide-quantile")
         )  # fmt: skip
-        told = f"{median:.1f} % against {squares:.1f} % by least squares"
-        yield f"quantile: {device}, {metric}", Reading(told, median / squares)
+        text = f"{median:.1f} % against {squares:.1f} % by least squares"
+        yield f"quantile: {device}, {metric}", Reading(text, median / squares)
 
 
 def _of_each_other(trees: Trees, devices: list[str]) -> Found:

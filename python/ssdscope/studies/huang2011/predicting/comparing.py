@@ -91,9 +91,9 @@ def _table_iii(models: Models) -> Found:
     for target, metric in METRICS.items():
         errors = {device: models.error(device, target) for device in (DISK, *SSDS)}
         left = {device: models.left(device, target) for device in errors}
-        told = named(errors, "%")
+        text = named(errors, "%")
         most = max(errors[device] for device in SSDS)
-        yield f"hardest: {metric}", Reading(told, errors[DISK] / most)
+        yield f"hardest: {metric}", Reading(text, errors[DISK] / most)
         shares = [errors[device] / errors[DISK] for device in SSDS]
         yield f"SSDs, smaller errors: {metric}", every(shares, "times the disk's")
         shares = [left[device] / left[DISK] for device in SSDS]
@@ -106,15 +106,15 @@ def _table_iii(models: Models) -> Found:
             yield f"range: {metric}, {which}", of(values)
         if target != "latency":
             others = min(errors[device] for device in errors if device != MEMBER)
-            yield f"SSD_I best model: {metric}", Reading(told, errors[MEMBER] / others)
+            yield f"SSD_I best model: {metric}", Reading(text, errors[MEMBER] / others)
     for device in (DISK, *SSDS):
         latency, *rates = (models.error(device, target) for target in TARGETS)
-        told = named(dict(zip(METRICS.values(), (latency, *rates), strict=True)), "%")
-        yield f"latency hardest: {device}", Reading(told, latency / max(rates))
+        text = named(dict(zip(METRICS.values(), (latency, *rates), strict=True)), "%")
+        yield f"latency hardest: {device}", Reading(text, latency / max(rates))
     kept = [1 - models.left(device, target) for device in SSDS for target in TARGETS]
     near = np.mean([0.91 <= each <= 0.99 for each in kept])
-    told = f"{min(kept):.3f} to {max(kept):.3f}, {100 * near:.0f} % of them from 0.91 to 0.99"
-    yield "R2 around 0.95", Reading(told, float(np.median(kept)))
+    text = f"{min(kept):.3f} to {max(kept):.3f}, {100 * near:.0f} % of them from 0.91 to 0.99"
+    yield "R2 around 0.95", Reading(text, float(np.median(kept)))
 
 
 def _table_iv(models: Models) -> Found:

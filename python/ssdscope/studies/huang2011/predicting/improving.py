@@ -42,14 +42,14 @@ def measure(
     ]
     found = {f"bar {name}: {device}: {metric}": of(ours) for device, metric, _, ours in bars}
     more = comparing.of_table(name, accuracy, basic, within(progress, 1, 2))
-    told = ((*bar[:2], *(f"{each:.1f}" for each in bar[2:])) for bar in bars)
+    cells = ((*bar[:2], *(f"{each:.1f}" for each in bar[2:])) for bar in bars)
     columns: Columns = {
         "device": [bar[0] for bar in bars],
         "target": [target for _ in devices for target in TARGETS],
         "paper_percent": [f"{bar[2]:.3f}" for bar in bars],
         "ours_percent": [f"{bar[3]:.3f}" for bar in bars],
     }
-    table = Table(("device", "metric", "paper %", "ours %"), tuple(told))
+    table = Table(("device", "metric", "paper %", "ours %"), tuple(cells))
     return Measured(found | more, partial(_drawn, name, bars), columns, table=table)
 
 

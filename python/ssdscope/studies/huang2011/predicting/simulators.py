@@ -176,8 +176,8 @@ def _table(found: Sequence[Compared]) -> Table:
         for name in each.predicted:
             errors = each.errors(name)
             shares = (errors.mre, errors.median_ape, errors.p90_ape)
-            told = (*(f"{100 * share:.1f}" for share in shares), f"{each.skill(name):.2f}")
-            rows.append((each.device, name, *told))
+            cells = (*(f"{100 * share:.1f}" for share in shares), f"{each.skill(name):.2f}")
+            rows.append((each.device, name, *cells))
     return Table(COLUMNS, tuple(rows))
 
 
@@ -213,7 +213,7 @@ def _panel(axes: "Axes", each: Compared) -> None:
 
 
 def _columns(found: Sequence[Compared]) -> Columns:
-    """Give every workload's latencies."""
+    """Return every workload's latencies."""
     rows = [
         (each.device, name, f"{measured:.0f}", f"{value:.0f}")
         for each in found

@@ -92,12 +92,12 @@ def cells(name: str, accuracy: Accuracy, basic: str, progress: StageProgress) ->
     ]
     found = []
     for done, (device, features, target, kind) in enumerate(asked):
-        told = within(progress, done, len(asked))
-        cell = accuracy.cell(device, features, target, kind, told)
+        stage = within(progress, done, len(asked))
+        cell = accuracy.cell(device, features, target, kind, stage)
         other = None
         if name in BASIC:
             reading = AVERAGED if basic == WEIGHTED else WEIGHTED
-            other = accuracy.cell(device, reading, target, kind, told)
+            other = accuracy.cell(device, reading, target, kind, stage)
         if cell is not None:
             found.append(Held(cell, other))
     return found
@@ -138,7 +138,7 @@ def _notes(name: str, accuracy: Accuracy) -> list[str]:
 
 
 def printed(paper: Paper, name: str, case: str) -> tuple[float, float]:
-    """Give the error in percent, and R2, that the paper prints of a model."""
+    """Return the error in percent, and R2, that the paper prints of a model."""
     values: list[float] = []
     for row in ("error", "unexplained"):
         known = paper.rows[f"{row} {name}"].paper
@@ -179,7 +179,7 @@ def _percent(row: dict[str, Any] | None, key: str) -> str:
 
 
 def _columns(name: str, paper: Paper, found: Sequence[Held]) -> Columns:
-    """Give all that is known of every cell as columns."""
+    """Return all that is known of every cell as columns."""
     documents = []
     for held in found:
         error, r2 = printed(paper, name, held.case)

@@ -85,7 +85,7 @@ def readings(
         for kind, levels in trees.items()
         if device != DISK
     }
-    first = [f"{name}: {_told(levels)}" for name, levels in begins.items() if "log" in name]
+    first = [f"{name}: {_in_words(levels)}" for name, levels in begins.items() if "log" in name]
     alike = [name for name, levels in begins.items() if _as_paper(levels)]
     said = "; ".join(first) + (f". As the paper's: {', '.join(alike)}" if alike else "")
     differ = {
@@ -107,7 +107,7 @@ def readings(
     }
 
 
-def _told(levels: Levels) -> str:
+def _in_words(levels: Levels) -> str:
     return ", then ".join(" or ".join(sorted(level)) for level in levels) or "nothing"
 
 
@@ -158,7 +158,7 @@ def _table(trees: Mapping[str, Any], asked: Mapping[str, Levels]) -> Table:
 
 
 def _columns(nested: Mapping[str, Mapping[str, Any]]) -> Columns:
-    """Give every leaf of every tree: what leads to it, and what is there."""
+    """Return every leaf of every tree: what leads to it, and what is there."""
     leaves: list[tuple[Any, ...]] = []
     for device, root in nested.items():
         waiting: list[tuple[Mapping[str, Any], tuple[str, ...]]] = [(root, ())]

@@ -180,7 +180,7 @@ def beyond(learnt: Learnt) -> list[str]:
 def _cells(each: Learnt) -> tuple[str, ...]:
     grouped, off = each.rows["grouped"], each.rows["off-grid"]
 
-    def told(row: dict[str, Any] | None, key: str) -> str:
+    def stage(row: dict[str, Any] | None, key: str) -> str:
         return "-" if row is None else f"{100 * row[key]:.1f}"
 
     return (
@@ -188,18 +188,18 @@ def _cells(each: Learnt) -> tuple[str, ...]:
         f"{each.runs} {'of the grid' if each.design == GRID else 'Sobol'}",
         f"{each.model}{' (the tree)' if each.beside else ''}",
         each.features,
-        told(grouped, "mre"),
-        told(off, "mre"),
-        told(off, "median_ape"),
-        told(each.floor, "mre"),
-        told(off, "coverage90"),
-        told(off, "coverage90_slowest_third"),
+        stage(grouped, "mre"),
+        stage(off, "mre"),
+        stage(off, "median_ape"),
+        stage(each.floor, "mre"),
+        stage(off, "coverage90"),
+        stage(off, "coverage90_slowest_third"),
         ", ".join(beyond(each)),
     )
 
 
 def _columns(found: Sequence[Learnt]) -> Columns:
-    """Give every model's errors."""
+    """Return every model's errors."""
     keys = ("mre", "mae", "r2", "median_ape", "p90_ape", "coverage90", "coverage90_slowest_third")
     rows = [(each, split, row) for each in found for split, row in each.rows.items()]
     names = ("device", "design", "runs", "model", "features")
