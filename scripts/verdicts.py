@@ -16,9 +16,9 @@ from pathlib import Path
 from ssdscope import __version__
 from ssdscope.report.book import plan
 from ssdscope.studies import run
-from ssdscope.studies.paper import VERDICTS, Paper, load, papers
+from ssdscope.studies.paper import VERDICTS, Paper, load, sources
 
-SOURCES = [key for key in papers() if load(key).statements]
+SOURCES = sources()
 ROOT = Path(__file__).parents[1]
 STUDIES = ROOT / "python" / "ssdscope" / "studies"
 PAGE = ROOT / "docs" / "studies.md"
@@ -40,7 +40,7 @@ def main() -> None:
     asked.add_argument("-O", dest="folder", help="keep figures and tables here")
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        for key in given.paper or ():
+        for key in given.paper:
             _judge(load(key), given.seed, Path(given.folder or scratch) / key)
     load.cache_clear()
     before, _, _ = PAGE.read_text(encoding="utf-8").partition(HEAD)

@@ -15,7 +15,6 @@ from ssdscope.studies.huang2011 import CURVES, PAPER, claims, figure, procedure
 from ssdscope.studies.huang2011.procedure import Rows
 from ssdscope.studies.paper import Row as Asked
 from ssdscope.studies.record import Claim, Reading
-from ssdscope.studies.running import explained
 from ssdscope.workloads.grid import Row, Vector
 
 
@@ -175,24 +174,6 @@ def test_an_error_far_below_the_paper_s_is_easier_and_says_why() -> None:
     assert "fewer surprises" in claim.why
     basic = PAPER.rows["error II"].judge("SSD_I: latency", Reading(8.0))
     assert basic.verdict == Verdict.DIFFERS, "a basic model that is told enough is no agreement"
-
-
-@pytest.mark.parametrize("place", range(len(PAPER.trials)))
-def test_a_trial_explains_only_what_the_study_survives(place: int) -> None:
-    trial = PAPER.trials[place]
-    for name in trial.explains:
-        row = PAPER.rows[name.partition(": ")[0]]
-        case, paper = cases(row)[0]
-        after = row.judge(case, Reading("there", middle(row, paper)))
-        differing = replace(after, verdict=Verdict.DIFFERS, why="not so")
-        other = replace(after, name="other", what="another row")
-        lost = replace(other, verdict=Verdict.DIFFERS, why="not so")
-        before = {after.name: differing, "other": other}
-        kept = explained(differing, trial, before, {after.name: after, "other": other})
-        assert (kept.verdict, kept.why) == (Verdict.EXPLAINED, trial.why)
-        broken = explained(differing, trial, before, {after.name: after, "other": lost})
-        assert broken.verdict == Verdict.DIFFERS
-        assert "'another row'" in broken.tried
 
 
 def numbers(name: str) -> dict[str, float]:

@@ -1,9 +1,9 @@
 """The words of papers in numbers, at both ends of each."""
 
-import pytest
+from dataclasses import replace
 
 from ssdscope.studies import judging
-from ssdscope.studies.record import Verdict
+from ssdscope.studies.record import Claim, Verdict
 
 
 def test_a_quoted_number_is_within_a_tenth() -> None:
@@ -19,25 +19,16 @@ def test_similar_is_within_one_and_a_half_times() -> None:
     assert not judging.similar(3.1, 2)
 
 
-@pytest.mark.parametrize(("ratio", "is_one"), [(6.9, False), (7, True), (14, True), (15, False)])
-def test_an_order_of_magnitude(ratio: float, is_one: bool) -> None:
-    assert judging.order_of_magnitude(ratio) is is_one
-
-
-def test_an_explanation_needs_what_was_tried() -> None:
-    differs = judging.claim("reads", 10, 20, "us", holds=False)
-    assert differs.verdict == Verdict.DIFFERS
-    assert differs.why == judging.UNKNOWN
-    explained = judging.explained(differs, "the host's link", "without it 10.2 us")
-    assert explained.verdict == Verdict.EXPLAINED
-    assert explained.to_json()["tried"] == "without it 10.2 us"
-    agrees = judging.claim("reads", 10, 10, "us", holds=True)
-    assert judging.explained(agrees, "a cause", "a run") is agrees
+def test_the_worst_of_some_verdicts() -> None:
+    assert judging.worst({Verdict.AGREES, Verdict.EXPLAINED}) == Verdict.EXPLAINED
+    assert judging.worst([Verdict.EASIER, Verdict.DIFFERS, Verdict.AGREES]) == Verdict.DIFFERS
 
 
 def test_another_drive_needs_no_explanation() -> None:
-    differs = judging.claim("reads", 10, 20, "us", holds=False)
-    explained = judging.explained(differs, "the host's link", "without it 10.2 us")
+    differs = Claim("reads", 10, 20, "us", Verdict.DIFFERS, "why", tried="without it 10.2 us")
+    explained = replace(differs, verdict=Verdict.EXPLAINED)
     for row in (differs, explained):
         other = judging.of_another_drive(row)
         assert (other.verdict, other.why, other.tried) == (Verdict.DIFFERS, "of another drive", "")
+    agrees = replace(differs, verdict=Verdict.AGREES)
+    assert judging.of_another_drive(agrees) is agrees

@@ -26,9 +26,8 @@ from ssdscope.studies.kuo2009 import (
 )
 from ssdscope.studies.kuo2009.bench import KIB, MIB, number, span
 from ssdscope.studies.kuo2009.timeline import Timeline
-from ssdscope.studies.paper import CASE, Row, Statement, Trial
-from ssdscope.studies.record import Claim, Reading
-from ssdscope.studies.running import explained
+from ssdscope.studies.paper import Row
+from ssdscope.studies.record import Reading
 
 US, MS = 1_000, 1_000_000
 FAR = 1e9
@@ -74,47 +73,6 @@ def test_every_row_is_turned_on_every_side_that_it_bounds(name: str) -> None:
         ]
         assert tuple(turned) == row.rule.sides
         assert row.rule.sides
-
-
-@pytest.mark.parametrize("statement", PAPER.statements, ids=lambda each: each.number)
-def test_every_statement_has_rows_or_says_why_not(statement: Statement) -> None:
-    judged = any(statement.number in row.states for row in PAPER.rows.values())
-    assert [judged, bool(statement.unmeasured), bool(statement.repeats)].count(True) == 1
-    if statement.repeats:
-        other = PAPER.statement(statement.repeats)
-        assert not other.repeats
-    assert statement.quote
-    assert statement.says.endswith(".")
-
-
-def test_rows_are_of_figures_and_of_statements() -> None:
-    numbers = {each.number for each in PAPER.statements}
-    for row in PAPER.rows.values():
-        assert row.figure in PAPER.figures
-        assert set(row.states) <= numbers
-    names = [f"{row.name}{CASE}{case}" for row in PAPER.rows.values() for case in cases_of(row)]
-    for trial in PAPER.trials:
-        assert all(any(each in name for name in names) for each in trial.explains)
-    assert len(PAPER.refutations) >= 3
-
-
-@pytest.mark.parametrize("trial", PAPER.trials, ids=lambda each: each.says)
-def test_a_trial_explains_only_what_the_whole_study_survives(trial: Trial) -> None:
-    def claim(name: str, verdict: Verdict) -> Claim:
-        return Claim(name, "x", "y", "", verdict, "" if verdict == Verdict.AGREES else "z",
-                     name=name)  # fmt: skip
-
-    (asked, *_), other = trial.explains, "another row"
-    before = {
-        asked: claim(asked, Verdict.DIFFERS),
-        other: claim(other, Verdict.AGREES),
-    }
-    after = {each: claim(each, Verdict.AGREES) for each in before}
-    assert explained(before[asked], trial, before, after).verdict == Verdict.EXPLAINED
-    after[other] = claim(other, Verdict.DIFFERS)
-    found = explained(before[asked], trial, before, after)
-    assert found.verdict == Verdict.DIFFERS
-    assert other in found.tried
 
 
 def verdicts(readings: Mapping[str, Reading]) -> dict[str, Verdict]:

@@ -31,9 +31,7 @@ from ssdscope.studies.machado2015.procedure import (
     Setting,
     configurations,
 )
-from ssdscope.studies.paper import Trial
 from ssdscope.studies.record import Claim, Reading
-from ssdscope.studies.running import explained
 
 FOUR_MB = SIZES_BYTES[-1]
 NAN = float("nan")
@@ -199,30 +197,6 @@ def test_every_row_is_turned_on_each_side_that_its_rule_bounds() -> None:
     rows = PAPER.rows.values()
     bounds = {(row.name, side) for row in rows for side in (row.rule.sides if row.rule else ["no"])}
     assert turned == bounds
-
-
-def test_every_statement_has_a_row_or_a_reason() -> None:
-    judged_ones = {number for row in PAPER.rows.values() for number in row.states}
-    for each in PAPER.statements:
-        kinds = (each.number in judged_ones, bool(each.unmeasured), bool(each.repeats))
-        assert sum(kinds) == 1, each.number
-    assert judged_ones <= {each.number for each in PAPER.statements}
-
-
-@pytest.mark.parametrize("trial", PAPER.trials, ids=lambda each: each.says)
-def test_an_explanation_falls_if_one_row_is_lost(trial: Trial) -> None:
-    for name in trial.explains:
-        differs = Claim("it", 1, 2, "", Verdict.DIFFERS, "why", name=name)
-        holds = Claim("it", 1, 1, "", Verdict.AGREES, name=name)
-        other = Claim("another", 1, 1, "", Verdict.AGREES, name="another")
-        lost = replace(other, verdict=Verdict.DIFFERS, why="why")
-        before = {name: differs, "another": other}
-        shown = explained(differs, trial, before, {name: holds, "another": other})
-        assert (shown.verdict, bool(shown.tried)) == (Verdict.EXPLAINED, True)
-        fallen = explained(differs, trial, before, {name: holds, "another": lost})
-        assert fallen.verdict == Verdict.DIFFERS
-        assert "'another'" in fallen.tried
-        assert explained(differs, trial, before, before).verdict == Verdict.DIFFERS
 
 
 def test_a_reserve_is_that_of_its_share() -> None:

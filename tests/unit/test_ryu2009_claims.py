@@ -13,9 +13,7 @@ from ssdscope.probes.literal.placement import Fit, Placement
 from ssdscope.probes.literal.shift_write import Answer, Sweep
 from ssdscope.recovery.truth import Truth
 from ssdscope.studies import Verdict
-from ssdscope.studies.paper import Trial
-from ssdscope.studies.record import Claim, Reading
-from ssdscope.studies.running import explained
+from ssdscope.studies.record import Reading
 from ssdscope.studies.ryu2009 import (
     ageing,
     detecting,
@@ -252,29 +250,6 @@ def test_every_row_is_turned_on_each_side_that_its_rule_bounds() -> None:
     rows = PAPER.rows.values()
     bounds = {(row.name, side) for row in rows for side in (row.rule.sides if row.rule else ["no"])}
     assert turned == bounds
-
-
-def test_every_statement_has_a_row_or_a_reason() -> None:
-    judged = {number for row in PAPER.rows.values() for number in row.states}
-    for each in PAPER.statements:
-        kinds = (each.number in judged, bool(each.unmeasured), bool(each.repeats))
-        assert sum(kinds) == 1, each.number
-    assert judged <= {each.number for each in PAPER.statements}
-
-
-@pytest.mark.parametrize("trial", PAPER.trials, ids=lambda each: each.says)
-def test_an_explanation_falls_if_one_row_is_lost(trial: Trial) -> None:
-    for name in trial.explains:
-        differs = Claim("it", 1, 2, "", Verdict.DIFFERS, "why", name=f"{name}: A")
-        holds = Claim("it", 1, 1, "", Verdict.AGREES, name=f"{name}: A")
-        other = Claim("another", 1, 1, "", Verdict.AGREES, name="another")
-        lost = replace(other, verdict=Verdict.DIFFERS, why="why")
-        before = {differs.name: differs, "another": other}
-        shown = explained(differs, trial, before, {holds.name: holds, "another": other})
-        assert (shown.verdict, bool(shown.tried)) == (Verdict.EXPLAINED, True)
-        fallen = explained(differs, trial, before, {holds.name: holds, "another": lost})
-        assert fallen.verdict == Verdict.DIFFERS
-        assert explained(differs, trial, before, before).verdict == Verdict.DIFFERS
 
 
 def life(name: str, kept: Mapping[str, float]) -> ageing.Life:

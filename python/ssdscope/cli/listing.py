@@ -27,10 +27,10 @@ def show(key: str | None, output_format: str) -> int:
     if key is None:
         return _studies(output_format)
     from ssdscope.studies import require_study
-    from ssdscope.studies.paper import load, papers
+    from ssdscope.studies.paper import load, sources
 
     require_study(key)
-    listed = [each for each in papers() if load(each).statements]
+    listed = sources()
     if key not in listed:
         raise UsageError(
             f"{key} has no source whose statements are listed",

@@ -147,22 +147,14 @@ def run(
         written.
     """
     require_study(key)
-    studies = registry()
-    study = studies[key]
+    study = registry()[key]
     wanted = list(study.figures) if figures is None else list(figures)
     for figure in wanted:
         if figure not in study.figures:
             raise UsageError(
                 f"{key} has no figure {figure!r}", hint=f"there are: {', '.join(study.figures)}"
             )
-    given = {name: value for name, value in (extras or {}).items() if value is not None}
-    for name in given:
-        if name not in study.extras:
-            takers = [each.key for each in studies.values() if name in each.extras]
-            raise UsageError(
-                f"{key} takes no --{name.replace('_', '-')}",
-                hint=f"studies that do: {', '.join(takers)}",
-            )
+    given = _given(study, target, extras or {})
     folder = Path(out_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,3 +163,22 @@ def run(
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"cannot write to {folder}: permission denied")
     return study.run(wanted, target, folder, seed, progress, **given)
+
+
+def _given(study: StudyInfo, target: Target | None, extras: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the extras that were given; refuse those that the study does not take."""
+    given = {name: value for name, value in extras.items() if value is not None}
+    for name in given:
+        if name not in study.extras:
+            takers = [each.key for each in registry().values() if name in each.extras]
+            raise UsageError(
+                f"{study.key} takes no --{name.replace('_', '-')}",
+                hint=f"studies that do: {', '.join(takers)}",
+            )
+    elsewhere = "target" if target else "drive" if "drive" in given else None
+    if given.get("robust") and elsewhere:
+        raise UsageError(
+            f"--robust and --{elsewhere}: another drive has no verdicts to refute",
+            hint=f"leave --{elsewhere} out",
+        )
+    return given

@@ -1,7 +1,7 @@
-"""Detectors of a paper: its value, its own procedure, our probe, and what is true of the drive.
+"""Detectors of a paper's drives: what our probes find, and what is true of the drive.
 
 A probe sees the drive alone; the study may look into the preset's file, which is how it knows what
-is true. The verdict is about the probe, which must be right, and about all that must then agree.
+is true.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
+from ssdscope.findings import Ambiguous, Detected, Finding, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.recovery.shape import shape_of
-from ssdscope.recovery.truth import Truth, configured, judged_right
-from ssdscope.studies.judging import UNKNOWN
-from ssdscope.studies.record import Claim, Verdict
+from ssdscope.recovery.truth import Truth, configured
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.opening import resolve_drive
 
@@ -80,7 +78,7 @@ class Probed:
 
 
 def truths_of_file(uri: str, sets: Sequence[str] = ()) -> dict[str, Truth]:
-    """Give what follows from a preset's file, by property."""
+    """Return what follows from a preset's file, by property."""
     values = _flat(resolve_drive(uri, sets))
     return configured(values, shape_of(values))
 
@@ -91,95 +89,6 @@ def _flat(drive: Mapping[str, Any]) -> dict[str, Any]:
     return plain | {
         f"{table}.{key}": value for table, keys in tables.items() for key, value in keys.items()
     }
-
-
-@dataclass(frozen=True)
-class Question:
-    """A property of a drive, as the paper and its procedure answer it.
-
-    Attributes
-    ----------
-    what
-        The words of the row.
-    paper, literal
-        What the paper found, and what its procedure finds here; None: it gives no answer.
-    scale
-        Values are bytes; the row shows them divided by this, in `unit`.
-    because, tried
-        Why the paper, its procedure and the probe do not all say the same, where that is known,
-        and the run that shows it.
-    """
-
-    what: str
-    name: str
-    paper: Value | None
-    literal: Value | None
-    unit: str = ""
-    scale: int = 1
-    because: str = ""
-    tried: str = ""
-
-
-def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim:
-    """Make the row of a question.
-
-    It agrees if the probe is right and paper and procedure say the same as it; it is explained if
-    they do not, or if the probe refuses an answer, and the question says why; otherwise it differs.
-    A probe that misses what is there is wrong, too.
-    """
-    value = finding.value if isinstance(finding, Detected) else None
-    missed = truth is not None and truth.present and isinstance(finding, Absent)
-    wrong = (
-        truth is not None and value is not None and not judged_right(question.name, truth, value)
-    )
-    same = value is not None and all(
-        each is None or judged_right(question.name, Truth(value), each)
-        for each in (question.paper, question.literal)
-    )
-    same = same and question.literal is not None
-    if wrong or missed:
-        verdict, why = Verdict.DIFFERS, "the probe's answer is not what the drive's file says"
-    elif same:
-        verdict, why = Verdict.AGREES, ""
-    else:
-        verdict = Verdict.EXPLAINED if question.because else Verdict.DIFFERS
-        why = question.because or UNKNOWN
-    shown: dict[str, Value] = {
-        "paper": "not said" if question.paper is None else _shown(question, question.paper),
-        "ours": refusal(finding) if value is None else _shown(question, value),
-        "literal": "no answer" if question.literal is None else _shown(question, question.literal),
-    }
-    if truth is not None:
-        shown["truth"] = _of_file(question, truth)
-    unit = question.unit
-    if any(isinstance(cell, str) for cell in shown.values()):
-        shown, unit = {name: _in_words(cell, unit) for name, cell in shown.items()}, ""
-    return Claim(
-        question.what,
-        shown["paper"],
-        shown["ours"],
-        unit,
-        verdict,
-        why,
-        literal=shown["literal"],
-        truth=shown.get("truth"),
-        tried=question.tried if verdict == Verdict.EXPLAINED else "",
-    )
-
-
-def _in_words(cell: Value, unit: str) -> str:
-    return cell if isinstance(cell, str) else f"{cell:g} {unit}".strip()
-
-
-def _shown(question: Question, value: Value) -> Value:
-    if isinstance(value, str):
-        return value
-    scaled = round(value / question.scale, 4)
-    return int(scaled) if scaled == int(scaled) else scaled
-
-
-def _of_file(question: Question, truth: Truth) -> Value:
-    return "absent" if truth.value is None else _shown(question, truth.value)
 
 
 def refusal(finding: Finding) -> str:

@@ -4,7 +4,7 @@ A verdict is only worth something if it could have been another. So a paper's wo
 each, and every row has tests in which other drives turn it, to either side that its rule bounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 
 from ssdscope.studies.record import Claim, Verdict
@@ -12,8 +12,7 @@ from ssdscope.studies.record import Claim, Verdict
 QUOTED_WITHIN = 0.10
 """A number that a paper quotes, unless its own digits or a stated interval say more."""
 SIMILAR_WITHIN = 1.5
-MAGNITUDE = (7.0, 14.0)
-UNKNOWN = "ours shows otherwise, and we have found no reason for it"
+NOT_SO = "ours shows otherwise, and we have found no reason for it"
 OTHER_DRIVE = "of another drive"
 
 
@@ -59,8 +58,7 @@ class Rule:
     def verdict(self, paper: float | str, asked: Sequence[float]) -> Verdict:
         """Decide upon values, which all have to be so; there has to be one."""
         verdicts = {self._of_one(paper, value) for value in asked} or {Verdict.DIFFERS}
-        order = (Verdict.DIFFERS, Verdict.EASIER, Verdict.AGREES)
-        return next(each for each in order if each in verdicts)
+        return worst(verdicts)
 
     def _of_one(self, paper: float | str, value: float) -> Verdict:
         number = float("nan") if isinstance(paper, str) else paper
@@ -75,6 +73,11 @@ class Rule:
             self.times is None or number / self.times <= value <= number * self.times,
         ]
         return Verdict.AGREES if all(held) else Verdict.DIFFERS
+
+
+def worst(verdicts: Collection[Verdict]) -> Verdict:
+    """Return the worst of some verdicts; there is one at least."""
+    return next(each for each in reversed(Verdict) if each in verdicts)
 
 
 def quoted(paper: float, ours: float, within: float = QUOTED_WITHIN) -> bool:
@@ -95,37 +98,8 @@ def similar(one: float, other: float) -> bool:
     return 1 / SIMILAR_WITHIN <= one / other <= SIMILAR_WITHIN
 
 
-def order_of_magnitude(ratio: float) -> bool:
-    """Say whether a ratio is what a paper calls an order of magnitude."""
-    low, high = MAGNITUDE
-    return low <= ratio <= high
-
-
-def claim(
-    what: str, paper: float | str, ours: float | str, unit: str, *, holds: bool, why: str = UNKNOWN
-) -> Claim:
-    """Give the row of a claim that holds, or differs."""
-    verdict = Verdict.AGREES if holds else Verdict.DIFFERS
-    return Claim(what, paper, ours, unit, verdict, "" if holds else why)
-
-
-def explained(row: Claim, why: str, tried: str) -> Claim:
-    """Explain a row that differs by a cause that was tried; one that agrees stays as it is.
-
-    Parameters
-    ----------
-    why
-        The cause.
-    tried
-        The run that shows it, and what it gave.
-    """
-    if row.verdict != Verdict.DIFFERS:
-        return row
-    return replace(row, verdict=Verdict.EXPLAINED, why=why, tried=tried)
-
-
 def of_another_drive(row: Claim) -> Claim:
-    """Give a row of a study's procedure on somebody's own drive, which needs no explanation."""
+    """Return a row of a study's procedure on somebody's own drive, which needs no explanation."""
     if row.verdict == Verdict.AGREES:
         return row
     return replace(row, verdict=Verdict.DIFFERS, why=OTHER_DRIVE, tried="")

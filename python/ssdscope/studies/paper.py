@@ -14,12 +14,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ssdscope.studies.judging import Rule
+from ssdscope.studies.judging import NOT_SO, Rule, worst
 from ssdscope.studies.record import Claim, Reading, Verdict
 
 CASE = ": "
 """Stands between the name of a row and the one of its cases that a reading is of."""
-NOT_SO = "ours shows otherwise, and we have found no reason for it"
 
 
 @dataclass(frozen=True)
@@ -244,12 +243,11 @@ class Paper:
 
     def judged(self, claims: Sequence[Claim]) -> dict[str, Verdict]:
         """Return each statement that claims are of the worst of their verdicts."""
-        order = list(reversed(Verdict))
         found: dict[str, Verdict] = {}
         for number in (each.number for each in self.statements):
             verdicts = {claim.verdict for claim in claims if number in claim.states}
             if verdicts:
-                found[number] = next(each for each in order if each in verdicts)
+                found[number] = worst(verdicts)
         return found
 
 
@@ -264,6 +262,11 @@ def papers() -> list[str]:
         for each in files("ssdscope.studies").iterdir()
         if each.joinpath("paper.toml").is_file()
     )
+
+
+def sources() -> list[str]:
+    """List the studies whose source is kept statement by statement."""
+    return [key for key in papers() if load(key).statements]
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any
 from ssdscope.plots import save
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
+from ssdscope.studies.judging import of_another_drive
 from ssdscope.studies.making import within
 from ssdscope.studies.paper import Paper, Refutation, Trial
 from ssdscope.studies.record import Claim, Columns, FigureResult, Measured, Verdict
@@ -133,17 +134,10 @@ class Run:
         tried = [each for each in self._study.paper.refutations if name in each.figures]
         said: dict[str, list[str]] = {}
         for done, each in enumerate(tried):
-            verdicts = [
-                {
-                    key: claim.verdict
-                    for key, claim in self._rows(
-                        name, {each.setting: value}, within(progress, done, len(tried))
-                    ).items()
-                }
-                for value in each.values
-            ]
+            stage = within(progress, done, len(tried))
+            rows = [self._rows(name, {each.setting: value}, stage) for value in each.values]
             for claim in claims:
-                said.setdefault(claim.name, []).append(outcome(claim, each, verdicts))
+                said.setdefault(claim.name, []).append(outcome(claim, each, rows))
         return [replace(claim, robust="; ".join(said.get(claim.name, []))) for claim in claims]
 
 
@@ -200,14 +194,20 @@ def _joined(before: str, more: str) -> str:
     return f"{before}; {more}" if before else more
 
 
-def outcome(row: Claim, tried: Refutation, verdicts: Sequence[Mapping[str, Verdict]]) -> str:
-    """Say with how many of the values a row's verdict stays, and with which it does not."""
+def outcome(row: Claim, tried: Refutation, judged: Sequence[Mapping[str, Claim]]) -> str:
+    """Say with how many of the values a row's verdict stays, and with which it does not.
+
+    Parameters
+    ----------
+    judged
+        The study's rows, by name, with each of the values.
+    """
     # What explains a row is not tried again with each value.
     as_it_is = Verdict.DIFFERS if row.verdict == Verdict.EXPLAINED else row.verdict
     flips = [
         tried.name_of(value)
-        for value, found in zip(tried.values, verdicts, strict=True)
-        if found.get(row.name) != as_it_is
+        for value, rows in zip(tried.values, judged, strict=True)
+        if row.name not in rows or rows[row.name].verdict != as_it_is
     ]
     count = len(tried.values)
     said = f"{as_it_is} with {count + 1 - len(flips)} of {count + 1} {tried.varies}"
@@ -252,6 +252,20 @@ def hand_in(
         list(measured.notes),
         measured.table,
     )
+
+
+def hand_in_elsewhere(
+    paper: Paper,
+    name: str,
+    measured: Measured,
+    folder: Path,
+    *,
+    title: str = "",
+    suffix: str = "-target",
+) -> FigureResult:
+    """Write a figure of drives that are not the paper's; its rows need no explanation."""
+    rows = [of_another_drive(each) for each in paper.claims(measured.readings)]
+    return hand_in(paper, name, measured, rows, folder, title=title, suffix=suffix)
 
 
 def _kind(name: str) -> str:

@@ -28,7 +28,6 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies import judging
 from ssdscope.studies.huang2011 import (
     claims,
     datasheet,
@@ -56,7 +55,7 @@ from ssdscope.studies.huang2011.predicting.unseen import Learning
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.paper import load
 from ssdscope.studies.record import FigureResult, Measured, StudyInfo, StudyResult
-from ssdscope.studies.running import Run, Settings, Study, hand_in
+from ssdscope.studies.running import Run, Settings, Study, hand_in_elsewhere
 from ssdscope.targets import Target
 from ssdscope.workloads.grid import FILLED_STOP
 
@@ -250,8 +249,7 @@ def _on_target(
         read = on_target.readings(name, rows)
         measured = Measured(read, picture, procedure.columns(rows), left_out)
         title = f"The procedure of figure {name} on {target.uri}"
-    rows_there = [judging.of_another_drive(each) for each in PAPER.claims(measured.readings)]
-    return hand_in(PAPER, name, measured, rows_there, folder, title=title, suffix="-target")
+    return hand_in_elsewhere(PAPER, name, measured, folder, title=title)
 
 
 STUDY = StudyInfo(

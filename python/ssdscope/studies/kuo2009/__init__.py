@@ -35,7 +35,6 @@ from functools import partial
 from pathlib import Path
 
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.judging import of_another_drive
 from ssdscope.studies.kuo2009 import (
     access,
     block,
@@ -57,7 +56,7 @@ from ssdscope.studies.kuo2009.bench import Drives
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.paper import load
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
-from ssdscope.studies.running import Maker, Run, Study, hand_in
+from ssdscope.studies.running import Maker, Run, Study, hand_in_elsewhere
 from ssdscope.targets import Target
 
 KEY = "kuo2009"
@@ -140,9 +139,9 @@ def run(
     def on(name: str, stage: StageProgress) -> FigureResult:
         stage(f"figure {name}", 0.0)
         measured = _FIGURES[name][0](drives, stage)
-        rows = [of_another_drive(row) for row in PAPER.claims(measured.readings)]
-        title = on_target.TITLES.get(name, "")
-        made = hand_in(PAPER, name, measured, rows, folder, title=title, suffix="-target")
+        made = hand_in_elsewhere(
+            PAPER, name, measured, folder, title=on_target.TITLES.get(name, "")
+        )
         made.notes.extend(choice.left_out if name == choice.figures[0] else [])
         return made
 

@@ -44,7 +44,6 @@ EVICTING = 1024
 """Where writes go that use up the log blocks: far from the example's pages."""
 FILE = (1, 3, 6)
 """The requests that update the file."""
-FILE_PAGES = 4
 LOGS = 64
 """More blocks than any preset has log blocks."""
 RECONSTRUCTED = (

@@ -32,7 +32,6 @@ from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies import judging
 from ssdscope.studies.machado2015 import (
     claims,
     collecting,
@@ -49,7 +48,7 @@ from ssdscope.studies.machado2015 import (
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.paper import Paper, load
 from ssdscope.studies.record import FigureResult, Measured, StudyInfo, StudyResult
-from ssdscope.studies.running import Run, Settings, Study, hand_in
+from ssdscope.studies.running import Run, Settings, Study, hand_in_elsewhere
 from ssdscope.targets import Target
 
 KEY = "machado2015"
@@ -203,10 +202,9 @@ def _elsewhere(
     paper: Paper, name: str, measured: Measured, folder: Path, where: str, notes: Sequence[str]
 ) -> FigureResult:
     """Hand in a figure of drives that are not the paper's."""
-    rows = [judging.of_another_drive(each) for each in paper.claims(measured.readings)]
     suffix = "-target" if paper is PAPER else ""
     title = f"{paper.figures[name]}: {where}"
-    made = hand_in(paper, name, measured, rows, folder, title=title, suffix=suffix)
+    made = hand_in_elsewhere(paper, name, measured, folder, title=title, suffix=suffix)
     made.notes.extend(notes)
     return made
 

@@ -27,7 +27,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import StudyInfo, StudyResult
@@ -96,8 +95,6 @@ def run(
 ) -> StudyResult:
     """Run the study, or its procedures on one target."""
     if target is not None:
-        if robust:
-            raise UsageError("--robust and --target: a target is measured as it is")
         chosen = on_target.choose(wanted, target)
         make = on_target.OnTarget(target, folder, seed).make
         return make_figures(KEY, chosen, make, seed, progress, target.uri)

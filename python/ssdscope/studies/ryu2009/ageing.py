@@ -42,7 +42,6 @@ USES: Mapping[str, tuple[str, Sequence[int]]] = {
 """What the drives are overwritten with: the pattern, and sizes in KB."""
 ROUNDS = 3
 REST_NS = 60 * 10**9
-CHANCE = 0.05
 FEW = 0.1
 """C does not lead if it leads in no more than this share of the tests."""
 NOTE = (

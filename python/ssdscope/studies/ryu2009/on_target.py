@@ -12,9 +12,8 @@ from pathlib import Path
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal.shift_write import Sweep
-from ssdscope.studies.judging import of_another_drive
 from ssdscope.studies.record import FigureResult, Measured
-from ssdscope.studies.running import hand_in
+from ssdscope.studies.running import hand_in_elsewhere
 from ssdscope.studies.ryu2009 import (
     ageing,
     detecting,
@@ -104,10 +103,9 @@ class OnTarget:
         }
         progress(f"figure {name}", 0.0)
         measured = makers[name](self._bench, progress)
-        rows = [of_another_drive(row) for row in PAPER.claims(measured.readings)]
         procedure = f"figure {name}" if name.isdecimal() else name
         title = f"The procedure of {procedure} on {self._target.uri}"
-        return hand_in(PAPER, name, measured, rows, self._folder, title=title, suffix="-target")
+        return hand_in_elsewhere(PAPER, name, measured, self._folder, title=title)
 
     def _ageing(self, reads: str, bench: Bench, _progress: StageProgress) -> Measured:
         size = min(ageing.FILE_BYTES, _whole_mib(self._target.capacity_bytes // 4))

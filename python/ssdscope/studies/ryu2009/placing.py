@@ -10,14 +10,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.findings import Detected
 from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal import placement
 from ssdscope.probes.literal.placement import Fit, Placement
 from ssdscope.recovery.truth import Truth, judged_right
 from ssdscope.seeds import stream
 from ssdscope.stats import fit_line
-from ssdscope.studies.detectors import refusal
+from ssdscope.studies.detectors import refusal, value_of
 from ssdscope.studies.measuring import at, counted, in_columns
 from ssdscope.studies.record import Columns, Measured, Reading, Table
 from ssdscope.studies.ryu2009 import pictures
@@ -57,7 +56,7 @@ def answered(
     uri, sets = f"sim:{subject.drive}", bench.sets(subject.drive, subject.sets)
     finding = bench.probed.finding(name, uri, sets)
     truth = bench.probed.truth(name, uri, sets)
-    value = finding.value if isinstance(finding, Detected) else None
+    value = value_of(finding)
     said = refusal(finding) if value is None else str(value)
     text = "no answer" if literal is None else str(literal)
     same = value is not None and value == literal

@@ -25,11 +25,11 @@ from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.judging import of_another_drive
 from ssdscope.studies.making import make_figures, within
+from ssdscope.studies.measuring import in_columns
 from ssdscope.studies.paper import load
-from ssdscope.studies.record import FigureResult, Measured, StudyInfo, StudyResult, Table
-from ssdscope.studies.running import Maker, Run, Settings, Study, hand_in
+from ssdscope.studies.record import Columns, FigureResult, Measured, StudyInfo, StudyResult, Table
+from ssdscope.studies.running import Maker, Run, Settings, Study, hand_in_elsewhere
 from ssdscope.studies.uflip import figure, hints
 from ssdscope.studies.uflip.bench import LEAST_BYTES, Bench, Points
 from ssdscope.studies.uflip.benchmarks import BENCHMARKS
@@ -130,8 +130,7 @@ def _on_target(
 ) -> FigureResult:
     progress(name, 0.0)
     measured = STUDY_OF_PRESET.figures[name](bench, progress)
-    rows = [of_another_drive(row) for row in PAPER.claims(measured.readings)]
-    made = hand_in(PAPER, name, measured, rows, folder, suffix="-target")
+    made = hand_in_elsewhere(PAPER, name, measured, folder)
     notes = []
     if not target.device.info.writable:
         notes.append("writes are left out: the target is open for reading only")
@@ -179,15 +178,15 @@ def _wide(*measured: Points) -> list[str]:
     return [f"{text}, and are drawn from there on: a few slow requests make up those means"]
 
 
-def _columns(measured: dict[str, Points]) -> dict[str, list[Any]]:
-    names = ("benchmark", "series", "value", "mean_ns", "ci95_low_ns", "ci95_high_ns", "requests")
+def _columns(measured: dict[str, Points]) -> Columns:
     rows = [
         (name, series, value, each.mean_ns, each.low_ns, each.high_ns, each.requests)
         for name, points in measured.items()
         for series, line in points.items()
         for value, each in line.items()
     ]
-    return {column: [row[place] for row in rows] for place, column in enumerate(names)}
+    names = "benchmark series value mean_ns ci95_low_ns ci95_high_ns requests"
+    return in_columns(names, rows)
 
 
 STUDY = StudyInfo(
