@@ -35,7 +35,7 @@ def test_the_page_is_where_it_is_named(cli, words: tuple[str], page: str) -> Non
     lines = [line.split() for line in said.out.splitlines()]
     assert ["machado2015", "2", "of", "2", "2", "2", "0", "2"] in [line[:8] for line in lines]
     assert f"ssdscope reproduce all --quick --seed 1 {' '.join(words)}".strip() in said.err
-    assert "4 verdicts are `differs`" in said.err
+    assert "rows that differ: 4" in said.err
     assert cli(*ALL, "--seed", "1", *words, "--strict").status == 1
 
 

@@ -150,7 +150,7 @@ def _status(made: "Book", *, strict: bool) -> int:
         return EXIT_INTERRUPTED
     differing = made.count("verdict", "differs")
     if differing:
-        note(f"{differing} verdicts are `differs`")
+        note(f"rows that differ: {differing}")
     return EXIT_FAILED if failed or (strict and differing) else EXIT_DONE
 
 

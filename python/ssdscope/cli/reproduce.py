@@ -268,11 +268,10 @@ def reproduce(
     if result.interrupted:
         note(f"interrupted; {len(result.figures)} figures were complete")
         return EXIT_INTERRUPTED
-    differing = sum(
-        row["verdict"] == "differs" for each in document["figures"] for row in each["rows"]
-    )
+    verdicts = [row["verdict"] for each in document["figures"] for row in each["rows"]]
+    differing = verdicts.count("differs")
     if differing:
-        note(f"{differing} verdicts are `differs`")
+        note(f"rows that differ: {differing} of {len(verdicts)}")
     return EXIT_FAILED if strict and differing else EXIT_DONE
 
 

@@ -140,11 +140,15 @@ class Bench:
             plan = benchmark.build(series, value, room)
             if plan is None:
                 continue
+            where = f"{name}: {series} at {benchmark.label(value)}"
+            unit_bytes = self._device.info.logical_block_bytes
+            if _cuts_blocks(plan, unit_bytes):
+                self.failures[where] = f"the drive reads and writes blocks of {unit_bytes:,} bytes"
+                continue
             try:
                 latencies = self._latencies(plan)
             except (DeviceError, UsageError) as error:
-                where = f"{name}: {series} at {benchmark.label(value)}"
-                self.failures[where] = error.message
+                self.failures[where] = error.message.replace("\n", "; ")
                 continue
             points.setdefault(series, {})[value] = _point(latencies)
         return points
@@ -214,6 +218,13 @@ class Bench:
         moved = replace(plan, offset_bytes=plan.offset_bytes + self._cursor)
         self._cursor += -(-extent // MIB) * MIB
         return moved
+
+
+def _cuts_blocks(plan: Workload | Flows, unit_bytes: int) -> bool:
+    """Whether a request would begin or end within a block of the drive."""
+    flows = [plan] if isinstance(plan, Workload) else [each.workload for each in plan.flows]
+    places = (bytes_ for each in flows for bytes_ in (each.block_bytes or 0, each.offset_bytes))
+    return any(bytes_ % unit_bytes for bytes_ in places)
 
 
 def _limited(plan: Workload | Flows) -> Workload | Flows:
