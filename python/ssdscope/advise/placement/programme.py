@@ -23,8 +23,8 @@ SOLVER_S = 60.0
 """A programme that takes longer is given up."""
 OPTIMAL, INFEASIBLE = 0, 2
 """What scipy's `milp` calls them."""
-TIE = 1e-3
-"""Share of the least price that all ties together may weigh."""
+TOLD_APART = 1e-3
+"""What differs by this share of the whole is told apart by the solver with digits to spare."""
 
 
 @dataclass(frozen=True)
@@ -204,20 +204,48 @@ class _Model:
                 self.rows.append((row, -np.inf, len(these) - 1.0))
 
     def solve(self) -> list[tuple[int, Set]] | None:
-        """Solve it as it stands."""
+        """Find the cheapest placement, and of several at its price the one that is preferred."""
+        prices = np.array([self.problem.kinds[kind].price for kind in self.copies])
+        weights = self.problem.prefers[:, self.copies].ravel()
+        pairs = len(weights)
+        found = self._least(np.concatenate([np.zeros(pairs), prices]))
+        if found is None:
+            return None
+        best, price = found[:pairs], prices @ found[pairs:]
+        at_price = ({pairs + drive: float(each) for drive, each in enumerate(prices)}, 0.0, price)
+        while (waited := weights @ best) > 0:
+            # What weighs more than all of a placement stands in none that is better. To count it
+            # as that much keeps the sum among numbers that the solver tells apart.
+            costs = np.minimum(weights, waited) / waited
+            found = self._least(np.concatenate([costs, np.zeros(len(prices))]), at_price)
+            if found is None or prices @ found[pairs:] > price or weights @ found[:pairs] >= waited:
+                break
+            best = found[:pairs]
+            if weights @ best > TOLD_APART * waited:
+                break
+        sets = [
+            frozenset(map(int, np.flatnonzero(each))) for each in best.reshape(self.loads, -1).T
+        ]
+        return [(kind, each) for kind, each in zip(self.copies, sets, strict=True) if each]
+
+    def _least(
+        self, costs: np.ndarray, *more: tuple[dict[int, float], float, float]
+    ) -> np.ndarray | None:
+        """Choose variables that cost least under all rows; None if none keep them."""
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 
-        cells = [(r, c, v) for r, (row, _, _) in enumerate(self.rows) for c, v in row.items()]
+        rows = [*self.rows, *more]
+        cells = [(r, c, v) for r, (row, _, _) in enumerate(rows) for c, v in row.items()]
         at, column, value = zip(*cells, strict=True)
-        matrix = csr_array((value, (at, column)), shape=(len(self.rows), self.size))
-        lows = [low for _, low, _ in self.rows]
-        highs = [high for _, _, high in self.rows]
+        matrix = csr_array((value, (at, column)), shape=(len(rows), self.size))
         found = milp(
-            self._costs(),
+            costs,
             integrality=np.ones(self.size, dtype=int),
             bounds=Bounds(0, 1),
-            constraints=LinearConstraint(matrix, lows, highs),
+            constraints=LinearConstraint(
+                matrix, [low for _, low, _ in rows], [high for _, _, high in rows]
+            ),
             options={"mip_rel_gap": 0.0, "time_limit": SOLVER_S},
         )
         if found.status == INFEASIBLE:
@@ -228,16 +256,4 @@ class _Model:
                 f"decide: {found.message}",
                 hint="fewer workloads, drives or copies of a drive at a time",
             )
-        taken = np.round(found.x[: self.loads * len(self.copies)]).reshape(self.loads, -1) == 1
-        sets = [frozenset(map(int, np.flatnonzero(column))) for column in taken.T]
-        return [(kind, each) for kind, each in zip(self.copies, sets, strict=True) if each]
-
-    def _costs(self) -> np.ndarray:
-        """Weigh prices, and what decides between equal ones so lightly that it never outweighs."""
-        prices = np.array([self.problem.kinds[kind].price for kind in self.copies])
-        prefers = self.problem.prefers[:, self.copies]
-        most = float(prefers.max(axis=1).sum()) or 1.0
-        scale = float(prices.max()) or 1.0
-        least = float(prices[prices > 0].min()) / scale if prices.any() else 1 / TIE
-        weight = TIE * least / most
-        return np.concatenate([(weight * prefers).ravel(), prices / scale])
+        return np.round(found.x)
