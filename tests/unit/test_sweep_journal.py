@@ -63,6 +63,27 @@ def test_a_journal_is_gone_on_with(tmp_path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "whole", "broken", "kind"),
+    [
+        ("over_provisioning_ratio", 1, 0.25, "double"),
+        ("host.bytes_per_second", 600_000_000, 5.5e8, "double"),
+        ("until_ci", 1, 0.5, "double"),
+        ("nand.channels", 4, 8, "int64"),
+        ("iodepth", 1, 32, "int64"),
+    ],
+)
+def test_a_column_has_the_type_of_its_key_whatever_stands_there(
+    name: str, whole: float, broken: float, kind: str, tmp_path: Path
+) -> None:
+    for value in (whole, broken):
+        document = {"point": {"varied": {name: value}}, "record": {}}
+        path = tmp_path / f"{value}.parquet"
+        write_table(path, lambda document=document: [document])  # type: ignore[misc]
+        assert str(pq.read_schema(path).field(f"varied.{name}").type) == kind
+        assert rows(path) == [{f"varied.{name}": value}]
+
+
 def test_columns_take_what_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "BATCH_ROWS", 2)
     records = [

@@ -1,6 +1,7 @@
 """The table of a sweep: Parquet, a row per run, written in batches, whole or not at all."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.results.files import whole_file
 from ssdscope.results.marks import MADE_BY
 from ssdscope.targets.names import printable
+from ssdscope.targets.opening import drive_keys
+from ssdscope.units import parse_microseconds, parse_percent, parse_seconds
+from ssdscope.workloads.options import OPTIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1024
 """Rows in memory at a time."""
+_FRACTIONS = (parse_percent, parse_seconds, parse_microseconds)
 _NOT_IN_TABLE = ("drive", "members", "erase_histogram")
 
 
@@ -102,8 +107,26 @@ def _text(value: Any) -> str | None:
 
 
 def _row(document: Mapping[str, Any]) -> dict[str, Any]:
-    varied = {f"varied.{name}": value for name, value in document["point"]["varied"].items()}
-    return varied | flattened(document["record"])
+    varied = document["point"]["varied"].items()
+    named = {f"varied.{name}": _by_key(name, value) for name, value in varied}
+    return named | flattened(document["record"])
+
+
+def _by_key(name: str, value: Any) -> Any:
+    """Give a number the type of its key, so that tables of several sweeps have the same columns.
+
+    Who asks for a spare space of 1 and 2 in one sweep and of 0.25 in another means one quantity.
+    """
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_whole and name in _with_fractions() else value
+
+
+@cache
+def _with_fractions() -> frozenset[str]:
+    """List what is varied by numbers that may have fractions: keys of drives, and options."""
+    keys = {each["key"] for each in drive_keys() if each["type"] in ("ratio", "rate")}
+    options = {name for name, option in OPTIONS.items() if option.parse in _FRACTIONS}
+    return frozenset(keys | options)
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
