@@ -14,6 +14,7 @@ from ssdscope.errors import Interrupted
 from ssdscope.models import collection
 from ssdscope.models.table import begun
 from ssdscope.results.guard import Place, claim_places
+from ssdscope.results.opening import open_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,9 +39,8 @@ class Collection(Shown, collection.Collection):
         -------
         pyarrow.Table
         """
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self.out)
+        with open_parquet(self.out) as file:
+            return file.read()
 
     def __fspath__(self) -> str:
         """Give the file, so that `fit` takes a collection as it is."""

@@ -13,6 +13,7 @@ from ssdscope.api.progress import OnStage, stages
 from ssdscope.api.shown import Shown
 from ssdscope.api.sweeping import claim_journal
 from ssdscope.errors import Interrupted
+from ssdscope.results.opening import open_parquet
 from ssdscope.search import read_plan, search
 from ssdscope.search.files import read_by
 from ssdscope.search.running import Found
@@ -73,9 +74,8 @@ class Search(Shown):
         -------
         pyarrow.Table
         """
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self.found.table)
+        with open_parquet(self.found.table) as file:
+            return file.read()
 
     def plot(self) -> Figure:
         """Draw the front of several figures, or the best of one so far, as ``--plot`` does.

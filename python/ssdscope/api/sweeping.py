@@ -14,6 +14,7 @@ from ssdscope.api.progress import OnStage, stages
 from ssdscope.api.shown import Shown
 from ssdscope.errors import Interrupted
 from ssdscope.results.guard import Claims, Place, claim_places
+from ssdscope.results.opening import open_parquet
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal, points_of, read_plan
 from ssdscope.sweep.running import (
@@ -44,9 +45,8 @@ class Sweep(Shown, Swept):
         -------
         pyarrow.Table
         """
-        import pyarrow.parquet as pq
-
-        return pq.read_table(self.table)
+        with open_parquet(self.table) as file:
+            return file.read()
 
     @keyworded()
     def plot(self, *, metric: str | None = None, x: str | None = None) -> Figure:

@@ -20,6 +20,7 @@ import numpy as np
 from ssdscope.errors import UsageError
 from ssdscope.results.files import Together, destination, is_special
 from ssdscope.results.marks import TOOL
+from ssdscope.results.opening import open_parquet
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.workloads.grid import COLUMNS, Row, Vector
 
@@ -243,10 +244,9 @@ def load(path: str | Path) -> tuple[dict[str, Any], list[Collected]]:
 def _parquet(path: str | Path, *, rows: bool) -> tuple[dict[str, Any], list[Collected]]:
     """Read the header of a collection, and its rows if they are asked for."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with Path(path).open("rb") as content, pq.ParquetFile(content) as file:
+        with open_parquet(path) as file:
             metadata, table = file.metadata.metadata or {}, file.read() if rows else None
     except FileNotFoundError as error:
         raise UsageError(

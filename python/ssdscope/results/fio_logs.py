@@ -16,7 +16,7 @@ KINDS = {
     "lat": "latencies, from the request to its end",
     "clat": "latencies, from the submission to the end",
     "slat": "times that submissions took",
-    "bw": "bandwidths in KiB/s",
+    "bw": "bandwidths: KiB/s of windows, kB/s of single requests",
     "iops": "requests per second",
     "iolog": "requests without latencies (write_iolog)",
 }

@@ -24,6 +24,7 @@ from typing import Any
 
 from ssdscope import __version__
 from ssdscope.errors import SsdscopeError
+from ssdscope.results.opening import open_parquet
 
 NAME = "ssdscope"
 TOOL = {"name": NAME, "version": __version__}
@@ -146,11 +147,10 @@ def _unpacked(head: bytes) -> bytes:
 
 def _parquet(path: Path) -> bool:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with path.open("rb") as file:
-            metadata = pq.read_metadata(file).metadata or {}
+        with open_parquet(path) as file:
+            metadata = file.metadata.metadata or {}
     except (OSError, pa.ArrowInvalid):
         return False
     return any(key.startswith(NAME.encode()) for key in metadata)

@@ -21,6 +21,7 @@ from ssdscope.results import reasons
 from ssdscope.results.files import Together, destination
 from ssdscope.results.log_table import log_of, schema, table_of
 from ssdscope.results.marks import MADE_BY
+from ssdscope.results.opening import open_parquet
 from ssdscope.targets import Log
 
 if TYPE_CHECKING:
@@ -227,10 +228,9 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
         If the file is no log of ours.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with Path(path).open("rb") as content, pq.ParquetFile(content) as file:
+        with open_parquet(path) as file:
             metadata, table = file.metadata.metadata or {}, file.read()
     except (OSError, pa.ArrowInvalid) as error:
         raise UsageError(f"cannot read the log {path}: {error}") from error

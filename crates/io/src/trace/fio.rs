@@ -1,8 +1,10 @@
 //! fio's iolog, versions 2 and 3: `file action offset length`, in version 3 after a time.
 //!
 //! The first line says the version. Times of version 3 are microseconds from the start.
-//! Version 2 has none but `wait`, a pause in microseconds as fio documents it; without such
-//! lines all requests arrive at once, and `--mode asap` is the way to replay them. Files
+//! Version 2 has none but `file wait TIME 0`. fio documents a pause in microseconds since the last
+//! one; fio 3.33 takes the milliseconds since it began, and passes over such a line that has three
+//! fields. What fio does counts here. Without such lines all requests arrive at once, and
+//! `--mode asap` is the way to replay them. Files
 //! must be added before they are used, and are volumes in the order in which they are, from 0.
 //! `sync` and `datasync` are flushes, `trim` a discard.
 
@@ -33,7 +35,7 @@ struct Fio {
     /// Whether lines begin with a time; `None` before the first line.
     timed: Option<bool>,
     files: HashMap<Box<[u8]>, u64>,
-    /// All pauses so far, in version 2.
+    /// How far pauses have come, in version 2.
     waited: Nanos,
 }
 
@@ -95,9 +97,12 @@ impl Fio {
     }
 
     fn wait(&mut self, numbers: Numbers) -> Result<(), Fault> {
-        let pause = numbers.0.flatten().and_then(|us| us.checked_mul(1000));
-        let waited = pause.and_then(|ns| self.waited.0.checked_add(ns));
-        self.waited = Nanos(waited.ok_or(Fault("a pause in microseconds after `wait`"))?);
+        let (Some(Some(milliseconds)), Some(Some(_))) = numbers else {
+            return Err(Fault("milliseconds since fio began, and a number, after `wait`"));
+        };
+        let until = milliseconds.checked_mul(1_000_000).map(Nanos);
+        let until = until.ok_or(Fault("fewer milliseconds after `wait`"))?;
+        self.waited = self.waited.max(until);
         Ok(())
     }
 
@@ -142,11 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn version_2_has_pauses() {
-        let text = "fio version 2 iolog\na add\na open\na read 0 512\na wait 150\na read 512 512\n\
-                    a wait 50\na write 0 512";
+    fn pauses_of_version_2_reach_to_a_time_since_the_beginning() {
+        let text = "fio version 2 iolog\na add\na open\na read 0 512\na wait 150 0\na read 512 512\n\
+                    a wait 50 0\na write 0 512\na wait 200 0\na read 0 512";
         let records = parse_all(&FORMAT, text).expect("good lines");
-        assert_eq!(records.iter().map(|r| r.arrival.0).collect::<Vec<_>>(), [0, 150_000, 200_000]);
+        let arrivals: Vec<_> = records.iter().map(|r| r.arrival.0).collect();
+        assert_eq!(arrivals, [0, 150_000_000, 150_000_000, 200_000_000]);
     }
 
     #[test]
@@ -157,7 +163,9 @@ mod tests {
                 ("fio version 1 iolog", "version 2"),
                 ("fio version 2 iolog\na read 0 512", "added before"),
                 ("fio version 2 iolog\na add\na read 0", "a length"),
-                ("fio version 2 iolog\na add\na wait x", "a pause"),
+                ("fio version 2 iolog\na add\na wait 150", "milliseconds"),
+                ("fio version 2 iolog\na add\na wait x 0", "milliseconds"),
+                ("fio version 2 iolog\na add\na wait 18446744073709551615 0", "fewer"),
                 ("fio version 2 iolog\na add\na jump 0 512", "an action"),
                 ("fio version 2 iolog\na add\na read 0 512 9", "nothing after"),
                 ("fio version 3 iolog\na add", "a time"),

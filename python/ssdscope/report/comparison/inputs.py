@@ -11,6 +11,7 @@ from ssdscope.findings import Findings
 from ssdscope.report import document as reports
 from ssdscope.report import words
 from ssdscope.report.parts import best_known, measured
+from ssdscope.results.opening import open_parquet
 from ssdscope.results.record import SCHEMA_VERSION
 from ssdscope.stats import student
 
@@ -230,10 +231,10 @@ def _direction(told: Mapping[str, Any], group: str) -> Cell:
 def _sweep(path: Path) -> Entry:
     """Read a sweep's table: repetitions of a point are one workload."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        rows = pq.read_table(path).to_pylist()
+        with open_parquet(path) as file:
+            rows = file.read().to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
         raise UsageError(f"cannot read {path}: {str(error).splitlines()[0]}", hint=HINT) from None
     if not rows or "target.uri" not in rows[0]:
