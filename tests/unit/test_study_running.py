@@ -119,7 +119,7 @@ def test_refutations_say_where_a_row_flips(tmp_path: Path) -> None:
 
 
 def test_a_statement_has_the_worst_verdict_of_its_rows(tmp_path: Path) -> None:
-    assert paper().judged(make(tmp_path).rows) == {
+    assert paper().judged([each.to_json() for each in make(tmp_path).rows]) == {
         "1-1": Verdict.DIFFERS,
         "1-2": Verdict.DIFFERS,
     }

@@ -241,11 +241,11 @@ class Paper:
             found.append(self.rows[name].judge(case, reading))
         return found
 
-    def judged(self, claims: Sequence[Claim]) -> dict[str, Verdict]:
-        """Return each statement that claims are of the worst of their verdicts."""
+    def judged(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Verdict]:
+        """Return each statement that rows are of, as their JSON has them, by the worst verdict."""
         found: dict[str, Verdict] = {}
         for number in (each.number for each in self.statements):
-            verdicts = {claim.verdict for claim in claims if number in claim.states}
+            verdicts = {Verdict(row["verdict"]) for row in rows if number in row.get("states", ())}
             if verdicts:
                 found[number] = worst(verdicts)
         return found
