@@ -407,7 +407,7 @@ def test_two_runs_at_once_on_one_file(
     """The second is refused, with exit code 2, and told by whom."""
     file = holes(tmp_path / "scratch.img", MIB)
     first = spawn(
-        "run", str(file), "--rw", "write", "--number-ios", "30", "--thinktime", "100ms",
+        "run", str(file), "--rw", "write", "--number-ios", "100", "--thinktime", "100ms",
         "--destroy-data", "FILE:scratch.img",
     )  # fmt: skip
     try:

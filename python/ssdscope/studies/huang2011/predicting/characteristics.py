@@ -225,7 +225,7 @@ def _spread(trees: Trees, device: str) -> Found:
         apart[kind] = float(np.sqrt(((logs - means[place])[shared] ** 2).mean()))
     text = named({kind: 100 * each for kind, each in apart.items()}, "%")
     yield (
-        f"not enough text: {device}",
+        f"not enough told: {device}",
         Reading(f"runs alike lie apart: {text}", apart["basic"] / apart["extended"]),
     )
 
