@@ -122,8 +122,8 @@ def _why(cell: Cell) -> str:
         return ""
     floor = 100 * cell.floor["mre"]
     return (
-        f"runs of the simulated drive made twice differ so little that a model could be off by "
-        f"{floor:.1f} %, and a drive of formulas has fewer surprises than a real one"
+        f"the noise of the simulated drive's runs alone makes {floor:.1f} %, and beyond it a "
+        "drive of formulas has few surprises"
     )
 
 
