@@ -97,7 +97,7 @@ def lines(axes: "Axes", drawn: Iterable[Line]) -> None:
 
 
 def size_axis(axes: "Axes", sizes_bytes: Sequence[int], name: str = "request size (KB)") -> None:
-    """Return axes a logarithmic x of sizes, whose values are in KB."""
+    """Make x a logarithmic axis of sizes, whose values are in KB."""
     axes.set_xscale("log", base=2)
     low, high = min(sizes_bytes) / 1024, max(sizes_bytes) / 1024
     powers = [2.0**power for power in range(-1, 21)]
@@ -108,14 +108,14 @@ def size_axis(axes: "Axes", sizes_bytes: Sequence[int], name: str = "request siz
 
 
 def plain_log(axes: "Axes", name: str) -> None:
-    """Return axes a logarithmic y with plain numbers."""
+    """Make y a logarithmic axis with plain numbers."""
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.set_ylabel(name)
 
 
 def percent_axis(axes: "Axes", least: float, most: float, linear: float) -> None:
-    """Return axes a y of differences in percent, linear up to some, then by powers."""
+    """Make y an axis of differences in percent, linear up to some, then by powers."""
     axes.set_yscale("symlog", linthresh=linear)
     low, high = min(-1.0, 1.3 * least), max(linear, 1.6 * most)
     axes.set_ylim(low, high)

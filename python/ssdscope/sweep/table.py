@@ -113,7 +113,7 @@ def _row(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_key(name: str, value: Any) -> Any:
-    """Give a number the type of its key, so that tables of several sweeps have the same columns.
+    """Convert a number to its key's type, so that tables of several sweeps have the same columns.
 
     Who asks for a spare space of 1 and 2 in one sweep and of 0.25 in another means one quantity.
     """

@@ -155,16 +155,20 @@ class _Model:
         self._hold()
         self._order_copies()
         if np.isfinite(problem.cost):
-            prices = {
-                self._y(drive): problem.kinds[kind].price for drive, kind in enumerate(self.copies)
-            }
-            self.rows.append((prices, -np.inf, problem.cost))
+            self.rows.append(self._at_most(problem.cost))
 
     def _x(self, load: int, drive: int) -> int:
         return load * len(self.copies) + drive
 
     def _y(self, drive: int) -> int:
         return self.loads * len(self.copies) + drive
+
+    def _at_most(self, cost: float) -> tuple[dict[int, float], float, float]:
+        """Return the row by which all drives together cost no more."""
+        prices = {
+            self._y(drive): self.problem.kinds[kind].price for drive, kind in enumerate(self.copies)
+        }
+        return prices, -np.inf, cost
 
     def _place_each(self) -> None:
         drives = range(len(self.copies))
@@ -212,7 +216,7 @@ class _Model:
         if found is None:
             return None
         best, price = found[:pairs], prices @ found[pairs:]
-        at_price = ({pairs + drive: float(each) for drive, each in enumerate(prices)}, 0.0, price)
+        at_price = self._at_most(price)
         while (waited := weights @ best) > 0:
             # What weighs more than all of a placement stands in none that is better. To count it
             # as that much keeps the sum among numbers that the solver tells apart.

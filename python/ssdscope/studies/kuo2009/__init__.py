@@ -139,9 +139,8 @@ def run(
     def on(name: str, stage: StageProgress) -> FigureResult:
         stage(f"figure {name}", 0.0)
         measured = _FIGURES[name][0](drives, stage)
-        made = hand_in_elsewhere(
-            PAPER, name, measured, folder, title=on_target.TITLES.get(name, "")
-        )
+        title = on_target.TITLES.get(name, "")
+        made = hand_in_elsewhere(PAPER, name, measured, folder, title=title)
         made.notes.extend(choice.left_out if name == choice.figures[0] else [])
         return made
 

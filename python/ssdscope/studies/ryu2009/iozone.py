@@ -219,7 +219,7 @@ def another_s_cell(found: Cell) -> tuple[str, Reading]:
 
 
 def pages_are_why(bench: Bench) -> dict[str, Reading]:
-    """Return A and B each other's pages: who reads 4 KB faster then; and the same against k."""
+    """Exchange the pages of A and B: who reads 4 KB faster then; and the same against k."""
 
     def time(drive: str, sets: Sequence[str], kib: int = 4) -> float:
         device = bench.open(drive, sets, "sequential")
