@@ -72,6 +72,31 @@ def stream(seed: int | Sequence[int], name: str) -> np.random.Generator:
     return Generator(PCG64(SeedSequence((*seeds, *_words(name)))))
 
 
+def numbered(seed: int, number: int, name: str) -> int:
+    """Return the seed of one of several like parts of a run: of part 0 the seed of the run.
+
+    What the seeds of two runs draw has nothing in common, however near they are. By ``seed +
+    number`` part 1 of the one would be part 0 of the other.
+
+    Parameters
+    ----------
+    seed
+        Of the run, from 0 to `SEED_MAX`.
+    number
+        Of the part, from 0.
+    name
+        What the parts are, as ``"part.module.purpose"``.
+
+    Examples
+    --------
+    >>> numbered(7, 0, "examples.flows"), numbered(7, 1, "examples.flows") < SEED_MAX
+    (7, True)
+    """
+    if not number:
+        return seed
+    return int(stream((seed, number), name).integers(SEED_MAX))
+
+
 def require_seed(seed: int) -> int:
     """Give the seed of a run as it is.
 

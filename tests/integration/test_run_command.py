@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ssdscope.errors import UsageError
 from ssdscope.results import read_log
+from ssdscope.targets import open_target
 
 Cli = Callable[..., "object"]
 LATENCY_KEYS = {
@@ -247,3 +249,20 @@ def test_a_dry_run_says_what_would_be_written(cli, tmp_path: Path) -> None:
     assert "only time ends it" in timed.out
     assert "10.0 s" in timed.out or "10 s" in timed.out
     assert path.read_bytes() == bytes(2**20)
+
+
+def test_a_run_of_a_thousand_years_ends_with_what_was_measured(cli) -> None:
+    said = cli(
+        "run", "sim:msr-4gb", "--rw", "randread", "--number_ios", "30",
+        "--thinktime", "999999999s", "--seed", "1",
+    )  # fmt: skip
+    assert said.status == 1
+    assert "2^63 ns (292 years)" in said.err
+    assert "randread 4k: 10 requests" in said.out
+
+
+def test_idle_time_ends_with_the_clock() -> None:
+    device = open_target("sim:msr-4gb", seed=1).device
+    device.idle(1 << 62)
+    with pytest.raises(UsageError, match="292 years"):
+        device.idle(1 << 62)

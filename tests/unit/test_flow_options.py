@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ssdscope.errors import UsageError
+from ssdscope.seeds import numbered
 from ssdscope.workloads import Flow, Flows, Workload
 from ssdscope.workloads.flow_options import in_flow_names, read_flows
 
@@ -31,6 +32,7 @@ def test_second_names_of_fio_are_taken_over_what_all_flows_have(tmp_path: Path) 
 def test_words_are_options_over_those_of_all_flows() -> None:
     flows = read_flows([WEB, "--rw=write --number-ios=7"], None, COMMON, exit_all=True)
     assert flows is not None
+    second = numbered(5, 1, "workloads.flows")
     assert flows.seeded(5) == Flows(
         (
             Flow(
@@ -38,7 +40,7 @@ def test_words_are_options_over_those_of_all_flows() -> None:
                 Workload(rw="randread", iodepth=8, runtime_ns=10**9, seed=5),
                 priority="high",
             ),
-            Flow("flow2", Workload(rw="write", runtime_ns=10**9, requests=7, seed=6)),
+            Flow("flow2", Workload(rw="write", runtime_ns=10**9, requests=7, seed=second)),
         ),
         exit_all=True,
     )

@@ -10,7 +10,9 @@ from tests.syntax import nodes_of
 
 import ssdscope
 from ssdscope import seeds
-from ssdscope.seeds import stream
+from ssdscope.seeds import numbered, stream
+from ssdscope.workloads.fio_job import parse_fio_job
+from ssdscope.workloads.stages import seeded
 
 PACKAGE = Path(ssdscope.__file__).parent
 MAKERS = {"default_rng", "RandomState", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"}
@@ -135,3 +137,23 @@ def test_streams_are_not_correlated() -> None:
     draws = np.array([stream(1, f"part {number}").normal(size=2000) for number in range(40)])
     between = np.corrcoef(draws)[np.triu_indices(40, 1)]
     assert abs(between).max() < 5 / np.sqrt(2000)
+
+
+def test_parts_of_neighbouring_runs_have_no_seed_in_common() -> None:
+    of_runs = [numbered(run, part, "a") for run in range(40) for part in range(40)]
+    assert len(set(of_runs)) == 1600
+    assert all(0 <= seed <= seeds.SEED_MAX for seed in of_runs)
+    assert [numbered(run, 0, "a") for run in (0, 5, seeds.SEED_MAX)] == [0, 5, seeds.SEED_MAX]
+    assert numbered(1, 2, "a") != numbered(1, 2, "b")
+
+
+def test_flows_and_stages_of_neighbouring_runs_draw_apart() -> None:
+    text = "[global]\nrw=randread\nsize=1m\n[a]\n[b]\n[c]\nstonewall\n[d]\n"
+    job = parse_fio_job(text, "a.fio")
+    drawn = [
+        flow.workload.seed
+        for seed in range(20)
+        for stage in seeded(job, seed).stages
+        for flow in stage.flows.flows
+    ]
+    assert len(set(drawn)) == 80

@@ -83,7 +83,7 @@ def test_a_drive_comes_to_rest_where_it_stays(drive: Device) -> None:
 
 def test_what_a_drive_keeps_up_holds_for_a_longer_run(drive: Device) -> None:
     """The first 400 requests of 64 KiB are eight times as fast as what comes later."""
-    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
+    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=4)
     early = measure(drive.fork(), plan, 400)["write"]
     found = sustain(drive, plan)
     later = found.figures["write"]
@@ -96,7 +96,7 @@ def test_what_a_drive_keeps_up_holds_for_a_longer_run(drive: Device) -> None:
 
 
 def test_a_figure_is_of_whole_rounds(drive: Device) -> None:
-    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
+    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=4)
     found = sustain(drive, plan)
     rounds = found.steadiness
     per_round = rounds.round_bytes // plan.block_bytes - 2 * plan.iodepth
@@ -108,7 +108,7 @@ def test_what_is_measured_has_to_agree_with_what_was_judged(
     drive: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A level that holds for five rounds and then moves on is none."""
-    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
+    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=4)
     measure_round = Rounds.measure
     measured: list[float] = []
 
@@ -133,7 +133,7 @@ def test_rounds_fill_a_deep_queue_on_a_small_drive(drive: Device) -> None:
 
 
 def test_neighbours_come_to_rest_in_five_rounds(drive: Device) -> None:
-    plan = Workload(rw="randwrite", block_bytes=16 * 1024, iodepth=16, seed=3)
+    plan = Workload(rw="randwrite", block_bytes=16 * 1024, iodepth=16, seed=4)
     base = sustain(drive, plan)
     near = sustain(drive.fork(), replace(plan, iodepth=2), written_bytes=base.bytes_written)
     assert near.reached

@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 use ssdscope_host::quiet::Watch;
 use ssdscope_host::{Contents, Lender};
 use ssdscope_io::counters::Simulated;
-use ssdscope_io::driver::{self, RequestList};
+use ssdscope_io::driver::{self, LATEST, RequestList};
 use ssdscope_io::flow::Flows;
 use ssdscope_io::log::LogChunk;
 use ssdscope_io::workload::Workload;
@@ -282,7 +282,12 @@ impl PyDevice {
     /// Let time pass without requests.
     fn idle(&self, py: Python<'_>, ns: u64) -> PyResult<()> {
         let (clock, now) = self.with(py, |device| (device.info().clock, device.now()))?;
-        let end = Nanos(now.0.saturating_add(ns).min(Nanos::MAX.0 - 1));
+        let end = Nanos(now.0.saturating_add(ns));
+        if end > LATEST {
+            return Err(UsageError::new_err(format!(
+                "{ns} ns of idle time end beyond the 2^63 ns (292 years) of a drive's clock"
+            )));
+        }
         let slice = match clock {
             ClockKind::Virtual => Nanos::MAX.0,
             ClockKind::Wall => u64::try_from(SLICE.as_nanos()).unwrap_or(u64::MAX),

@@ -13,6 +13,7 @@ from ssdscope.errors import DeviceError
 from ssdscope.report import survey, words
 from ssdscope.report.parts import Document, Table
 from ssdscope.report.survey import BURSTS, MUCH_BYTES, Effort
+from ssdscope.seeds import numbered
 from ssdscope.targets import Device
 from ssdscope.targets.metered import TIME_OVER, ExhaustedError
 from ssdscope.targets.records import DeviceInfo
@@ -24,8 +25,6 @@ BLOCK_BYTES = 4096
 DEPTHS = (1, 16)
 TIMES_AS_MANY = 3
 """Requests of a burst of writes alone: three in ten write, and a p99 takes a thousand."""
-APART = 7_000_000
-"""Between the seeds of the survey and of mixes."""
 
 
 def measure(device: Device, effort: Effort, seed: int) -> Iterator[dict[str, Any]]:
@@ -46,7 +45,7 @@ def measure(device: Device, effort: Effort, seed: int) -> Iterator[dict[str, Any
     for depth in DEPTHS:
         plan = Workload(
             rw="randrw", block_bytes=block, iodepth=depth, read_percent=READ_PERCENT,
-            seed=seed + APART + depth,
+            seed=numbered(seed, depth, "report.mixed"),
         )  # fmt: skip
         row = {"block_bytes": block, "iodepth": depth, "read_percent": READ_PERCENT}
         try:
@@ -81,7 +80,7 @@ def _stretches(device: Device, plan: Workload, effort: Effort) -> Iterator[Stret
     if not device.info.snapshot:
         yield run_stretch(device, limited)
         return
-    yield from survey.bursts(device, limited, range(limited.seed, limited.seed + BURSTS))
+    yield from survey.bursts(device, limited, range(BURSTS))
 
 
 def table(document: Document) -> Table | None:

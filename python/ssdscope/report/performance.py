@@ -15,6 +15,7 @@ from ssdscope.report.stage_budget import brevity
 from ssdscope.report.survey import Effort
 from ssdscope.report.sustaining import Settled
 from ssdscope.results.drops import with_drops
+from ssdscope.seeds import numbered
 from ssdscope.targets import Device
 from ssdscope.targets.device import FITTING
 from ssdscope.targets.records import DeviceInfo
@@ -142,7 +143,8 @@ def _of_stretch(rw: str, stretch: Stretch) -> dict[str, Any]:
 
 
 def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stretch:
-    workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=seed + depth)
+    own = numbered(seed, depth, "report.performance")
+    workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=own)
     workload = _limited(device, budget, workload, _distribution_requests(budget))
     # A simulated drive is left as it was found, and writes do not age it for the next case.
     return run_stretch(device.fork() if device.info.snapshot else device, workload)

@@ -139,7 +139,7 @@ def _survey(
     plan = survey.planned(device.info, performance.HELD_OUT, rng)[begin:end]
     measured = survey.collect(
         device, [point for point, _ in plan], effort,
-        seed=job.seed + begin * survey.SEEDS_APART, progress=progress,
+        seed=job.seed, progress=progress, begin=begin,
     )  # fmt: skip
     for (_, split), row in zip(plan, measured, strict=True):
         rows.append(row.to_json() | {"split": split})

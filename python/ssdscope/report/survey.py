@@ -11,6 +11,7 @@ import numpy as np
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import Deadline
 from ssdscope.report import order
+from ssdscope.seeds import numbered
 from ssdscope.targets import Device
 from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.metered import TIME_OVER, ExhaustedError
@@ -43,7 +44,6 @@ BURSTS, FEW_BURSTS, NARROW = 4, 2, 0.02
 """Of the writes on a simulated drive, each from the same state: how far they differ is their
 interval, whatever happens in one. Few will do where that is already within such a share."""
 LEAST_READS, LEAST_WRITES = 1000, 400
-SEEDS_APART = 100
 StageProgress = Callable[[str, float], None]
 
 
@@ -210,6 +210,7 @@ def collect(
     *,
     seed: int,
     progress: StageProgress,
+    begin: int = 0,
 ) -> Iterator[Measurement]:
     """Run each point, in order, and give each row as soon as it is there.
 
@@ -217,10 +218,10 @@ def collect(
     in any order. A real drive has to live with what was done.
     """
     pace = Pace(points, effort.wall_s)
-    for index, point in enumerate(points):
-        own = seed + index * SEEDS_APART
+    for index, point in enumerate(points, begin):
+        own = numbered(seed, index, "report.survey.points")
         yield _measure(device, point, effort.requests, pace, own, effort.tries)
-        progress(f"{point.rw} {point.block_bytes // 1024} KiB", (index + 1) / len(points))
+        progress(f"{point.rw} {point.block_bytes // 1024} KiB", (index - begin + 1) / len(points))
 
 
 class Pace:
@@ -272,7 +273,8 @@ def _measure(
     try:
         for number in range(tries):
             runtime_ns = pace.again_ns if number else pace.runtime_ns
-            stretches = list(_stretches(device, point, requests, runtime_ns, seed + number))
+            own = numbered(seed, number, "report.survey.tries")
+            stretches = list(_stretches(device, point, requests, runtime_ns, own))
             figure = figures_of(stretches).get("write" if point.writes else "read")
             found = figure if found is None else _quieter(found, figure)
             if found is None or found.waited_share is None:
@@ -307,14 +309,15 @@ def _stretches(
         # Reads, too, leave a drive in another state: what its dies did last, and when.
         yield run_stretch(device.fork() if device.info.snapshot else device, limited)
         return
-    few = list(bursts(device, limited, range(seed, seed + FEW_BURSTS)))
+    few = list(bursts(device, limited, range(FEW_BURSTS)))
     yield from few
     if not _narrow(figures_of(few).get("write")):
-        yield from bursts(device, limited, range(seed + FEW_BURSTS, seed + BURSTS))
+        yield from bursts(device, limited, range(FEW_BURSTS, BURSTS))
 
 
-def bursts(device: Device, limited: Workload, seeds: Sequence[int]) -> Iterator[Stretch]:
-    """Run a workload on a copy of a simulated drive for each seed, side by side."""
+def bursts(device: Device, limited: Workload, numbers: Sequence[int]) -> Iterator[Stretch]:
+    """Run a workload on a copy of a simulated drive for each number, side by side."""
+    seeds = (numbered(limited.seed, number, "report.survey.bursts") for number in numbers)
     courses = [Course(device, [limited.seeded(seed)], logged=True) for seed in seeds]
     for outcome in run_on_copies(courses):
         yield stretch_of(outcome.last_log, limited)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ssdscope.seeds import numbered
 from ssdscope.targets.device import Device
 from ssdscope.workloads import grid
 from ssdscope.workloads.grid import BUFFERED_BYTES, FILLED_STOP, PAPER_STOP, Drawn, Stop
@@ -105,7 +106,11 @@ def fill(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None = None
     plan = replace(writes.plan(PAPER_STOP, size_bytes), until_ci=None, requests=count)
     fastest_ns = math.inf
     for piece in range(1, 1 + FILL_PIECES * MOST_FILLS):
-        took_ns = device.run(replace(plan, seed=plan.seed + piece)).whole().elapsed_ns
+        took_ns = (
+            device.run(plan.seeded(numbered(plan.seed, piece, "workloads.filling.pieces")))
+            .whole()
+            .elapsed_ns
+        )
         if took_ns > FULL * fastest_ns:
             return
         fastest_ns = min(fastest_ns, took_ns)
@@ -147,6 +152,6 @@ def _times_ns(device: Device, seed: int) -> list[int]:
     piece = replace(SMALL, block_bytes=block, requests=PIECE_BYTES // block)
     times: list[int] = []
     while len(times) < MOST_PIECES and sum(times) < MOST_NS:
-        result = device.run(replace(piece, seed=seed + len(times)))
+        result = device.run(piece.seeded(numbered(seed, len(times), "workloads.filling.times")))
         times.append(result.whole().elapsed_ns)
     return times

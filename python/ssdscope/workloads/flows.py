@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ssdscope.errors import UsageError, nearest
+from ssdscope.seeds import numbered
 from ssdscope.workloads.workload import Workload
 
 PRIORITIES = ("urgent", "high", "medium", "low")
-_SEEDS = 2**63
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Flows:
         return replace(self, flows=tuple(flows))
 
     def seeded(self, seed: int) -> Self:
-        """Give each flow a seed of its own: the first this one, the next the next."""
+        """Return them with a seed for each flow: the first has this one."""
         flows = (
-            replace(flow, workload=flow.workload.seeded((seed + number) % _SEEDS))
+            replace(flow, workload=flow.workload.seeded(numbered(seed, number, "workloads.flows")))
             for number, flow in enumerate(self.flows)
         )
         return replace(self, flows=tuple(flows))
@@ -93,3 +93,8 @@ class Flows:
     def to_json(self) -> str:
         """Write the plan for the driver."""
         return json.dumps(self.to_dict())
+
+
+def workloads_of(plan: Workload | Flows) -> list[Workload]:
+    """List the workloads of a plan: of several flows each one's."""
+    return [plan] if isinstance(plan, Workload) else [flow.workload for flow in plan.flows]

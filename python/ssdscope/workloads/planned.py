@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ssdscope.workloads.flows import Flows
+from ssdscope.workloads.flows import workloads_of
 from ssdscope.workloads.workload import MIXES
 
 if TYPE_CHECKING:
+    from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.workload import Workload
 
 LISTED_PART = 8
@@ -40,9 +41,7 @@ def planned(plan: Workload | Flows, capacity_bytes: int) -> Planned:
     capacity_bytes
         Of what is open: without a size a region reaches up to its end.
     """
-    if not isinstance(plan, Flows):
-        return _planned(plan, capacity_bytes)
-    parts = [_planned(flow.workload, capacity_bytes) for flow in plan.flows]
+    parts = [_planned(each, capacity_bytes) for each in workloads_of(plan)]
     writes = [part.writes_bytes for part in parts if part.writes_bytes is not None]
     times = [part.duration_ns for part in parts if part.duration_ns is not None]
     return Planned(
@@ -59,8 +58,8 @@ def looked_at_bytes(plan: Workload | Flows, capacity_bytes: int) -> int:
     capacity_bytes
         As in `planned`.
     """
-    workloads = [flow.workload for flow in plan.flows] if isinstance(plan, Flows) else [plan]
-    return min(capacity_bytes, sum(_looked_at_bytes(each, capacity_bytes) for each in workloads))
+    written = (_looked_at_bytes(each, capacity_bytes) for each in workloads_of(plan))
+    return min(capacity_bytes, sum(written))
 
 
 def _looked_at_bytes(workload: Workload, capacity_bytes: int) -> int:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
-from ssdscope.workloads.flows import Flows
+from ssdscope.workloads.flows import workloads_of
 
 if TYPE_CHECKING:
     from ssdscope.targets import Target
+    from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.workload import Workload
 
 
@@ -27,8 +28,7 @@ def require_apart(target: Target, plan: Workload | Flows) -> None:
     """
     if not _is_preserved(target) or not plan.writes:
         return
-    workloads = [flow.workload for flow in plan.flows] if isinstance(plan, Flows) else [plan]
-    writing = [each for each in workloads if each.writes]
+    writing = [each for each in workloads_of(plan) if each.writes]
     if len(writing) == 1 and _keeps_apart(writing[0], target.device.info.capacity_bytes):
         return
     raise UsageError(

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
+from ssdscope.seeds import numbered
 from ssdscope.targets import work
 from ssdscope.targets.spare import SPARE_SHARE
 from ssdscope.workloads.figures import Stretch, run_stretch
@@ -42,8 +43,6 @@ PIECE_REQUESTS, TRIED_SHARE = 256, 0.02
 """What the first writes cost says what all would: so many, doubled up to such a share."""
 SHOWN_ROUNDS, SHOWN_SHARE = 10, 0.06
 """Where coming to rest would cost too much, what is spent on seeing how the rate changes."""
-SEEDS_APART = 1 << 20
-"""Rounds count seeds up; what is tried before them has none of theirs."""
 ROUNDING = 1e-9
 
 
@@ -307,7 +306,7 @@ def _round(workload: Workload, region_bytes: int, round_bytes: int, number: int)
     plan = replace(
         workload, requests=max(round(round_bytes / block / write_share), 1), io_bytes=None,
         runtime_ns=None, until_ci=None, ramp_requests=0, ramp_ns=None,
-        seed=workload.seed + 1 + number,
+        seed=numbered(workload.seed, 1 + number, "workloads.rounds"),
     )  # fmt: skip
     if not in_order(workload):
         return replace(plan, random_start=True)
@@ -335,7 +334,7 @@ def _try(workload: Workload, round_bytes: int, most_cost: float, spent: _Spent) 
     while spent.cost < TRIED_SHARE * most_cost and tried_bytes < round_bytes:
         piece_bytes = min(requests * block, round_bytes)
         plan = _round(workload, round_bytes, piece_bytes, 0)
-        spent.run(plan.seeded(workload.seed + SEEDS_APART // 2 + requests))
+        spent.run(plan.seeded(numbered(workload.seed, requests, "workloads.rounds.tried")))
         tried_bytes += piece_bytes
         requests *= 2
     return tried_bytes

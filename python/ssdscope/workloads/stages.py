@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ssdscope.seeds import numbered
 from ssdscope.targets.records import FLOW_TYPE, Log
 from ssdscope.workloads.execution import perform
 from ssdscope.workloads.flows import Flows
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def seeded(job: FioJob, seed: int) -> FioJob:
-    """Give every flow of every stage a seed of its own."""
-    stages, given = [], seed
-    for stage in job.stages:
-        stages.append(stage.seeded(given))
-        given = (given + len(stage.flows.flows)) % 2**63
+    """Return a job with a seed for every flow of every stage."""
+    stages = (
+        stage.seeded(numbered(seed, number, "workloads.stages"))
+        for number, stage in enumerate(job.stages)
+    )
     return replace(job, stages=tuple(stages))
 
 

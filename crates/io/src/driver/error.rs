@@ -26,6 +26,15 @@ pub enum Failure {
         /// The present on the device's clock.
         now_ns: u64,
     },
+    /// Time goes on beyond what logs and summaries hold.
+    #[error(
+        "it is {now_ns} ns on the drive's clock, later than the 2^63 ns (292 years) that a run may \
+         take: its pauses, its rate or the times of its trace are too long"
+    )]
+    TooLate {
+        /// The present on the device's clock.
+        now_ns: u64,
+    },
     /// The device completed something that was never asked, or twice.
     #[error("the device completed request {0}, which is not in flight")]
     UnknownCompletion(u64),

@@ -40,6 +40,7 @@ pub use error::{Failure, RunError};
 pub use flows::run_flows;
 pub use list::{RequestList, run_list};
 pub use replay::{ReplayMode, ReplayOptions, replay};
+pub use session::LATEST;
 pub use synthetic::run_workload;
 
 use crate::log::LogChunk;

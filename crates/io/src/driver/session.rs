@@ -24,6 +24,8 @@ use crate::timeline::Timeline;
 use crate::units::{Bytes, Lba, Nanos, Sectors};
 use std::ops::Range;
 
+/// Times of logs and summaries are signed: no run goes on later.
+pub const LATEST: Nanos = Nanos(i64::MAX.unsigned_abs());
 /// More failed requests in a row than this end a run, unless it is a list.
 const MOST_FAILURES_IN_A_ROW: u64 = 100;
 /// The longest wait on a wall clock before the observer is asked again.
@@ -314,6 +316,10 @@ impl<'a> Session<'a> {
     /// Nothing came back: that is fine only while time passes.
     #[inline(never)]
     fn check_progress(&mut self, before: Nanos, until: Nanos) {
+        if self.now > LATEST {
+            self.break_off(Failure::TooLate { now_ns: self.now.0 });
+            return;
+        }
         let stuck = match self.clock {
             ClockKind::Virtual => self.now < until,
             ClockKind::Wall => {

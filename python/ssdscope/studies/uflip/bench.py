@@ -35,6 +35,7 @@ from ssdscope.studies.uflip.phases import (
 from ssdscope.targets import Target
 from ssdscope.targets.records import OP_WRITE, Log
 from ssdscope.workloads import Flows, Workload
+from ssdscope.workloads.flows import workloads_of
 from ssdscope.workloads.preconditioning import fill_sequentially
 
 LEAST_BYTES = 64 * MIB
@@ -222,9 +223,11 @@ class Bench:
 
 def _cuts_blocks(plan: Workload | Flows, unit_bytes: int) -> bool:
     """Whether a request would begin or end within a block of the drive."""
-    flows = [plan] if isinstance(plan, Workload) else [each.workload for each in plan.flows]
-    places = (bytes_ for each in flows for bytes_ in (each.block_bytes or 0, each.offset_bytes))
-    return any(bytes_ % unit_bytes for bytes_ in places)
+    return any(
+        bytes_ % unit_bytes
+        for each in workloads_of(plan)
+        for bytes_ in (each.block_bytes, each.offset_bytes)
+    )
 
 
 def _limited(plan: Workload | Flows) -> Workload | Flows:

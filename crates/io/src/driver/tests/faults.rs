@@ -135,3 +135,17 @@ fn a_wall_clock_that_stands_still_is_no_hang() {
     let (failure, ..) = broken(&mut Frozen(MockDevice::new(1, 1, 1)), 3);
     assert!(matches!(failure, Failure::Stalled { in_flight: 3, .. }), "{failure}");
 }
+
+#[test]
+fn a_run_ends_where_its_times_no_longer_fit_a_log() {
+    let mut device = MockDevice::new(2, 10 * US, 0);
+    let mut plan = workload(Pattern::RandRead, 30);
+    plan.thinktime_ns = 999_999_999_000_000_000;
+    let mut keeper = LogKeeper::default();
+    let Err(RunError::Broken { failure, partial }) = run_workload(&mut device, &plan, &mut keeper)
+    else {
+        panic!("a run of a thousand years");
+    };
+    assert!(matches!(failure, Failure::TooLate { now_ns } if now_ns > 1 << 63), "{failure}");
+    assert_eq!((partial.requests, keeper.log.len()), (10, 10), "what fits is kept");
+}
