@@ -18,7 +18,7 @@ from ssdscope.results.fio.folders import find
 from ssdscope.results.fio.outputs import records_of
 from ssdscope.sweep.imported import outcomes
 
-GROUPS = Path(__file__).parents[1] / "data" / "fio" / "groups.json"
+GROUPS = Path(__file__).parents[2] / "examples" / "fio" / "groups.json"
 """fio 3.33, json+: two readers beside a writer, then a mix that flushes."""
 
 
@@ -271,13 +271,16 @@ def test_a_page_draws_both_over_depth_and_jobs(cli: Callable[..., Said], tmp_pat
     assert len(told.workloads) == 18
 
 
-def test_a_model_learns_from_a_folder(tmp_path: Path) -> None:
+def test_a_model_learns_from_a_folder(cli: Callable[..., Said], tmp_path: Path) -> None:
     header, rows = runs.load(grid(tmp_path / "PM883"))
     assert (header["target"], len(rows)) == ("PM883", 36)
     row = rows[-1].row
     assert (row.vector.q_dep, row.vector.rd_size, row.vector.rd_rand) == (128, 4096, 100)
     assert row.latency_ns * row.iops == pytest.approx(128e9, rel=0.01)
     assert all(each.usable for each in rows)
+    made = tmp_path / "pm883.parquet"
+    cli("import", str(tmp_path / "PM883"), "-O", str(made))
+    assert runs.load(made) == (header, rows)
     write(tmp_path / "PM883" / "paced.json", output(job(rate_iops=100), at=9999))
     assert runs.load(tmp_path / "PM883")[0]["left"] == {"requests come at a rate or with pauses": 1}
     grid(tmp_path / "WD")

@@ -9,6 +9,7 @@ from ssdscope.errors import UsageError
 from ssdscope.models import table
 from ssdscope.models.table import Collected
 from ssdscope.results.fio.folders import find, is_of_fio
+from ssdscope.results.opening import open_parquet
 from ssdscope.workloads.grid import Row, Vector
 
 HINT = "ssdscope import says what is there, drive by drive"
@@ -18,6 +19,8 @@ _OFF = ("0", "none")
 
 def load(path: str | Path) -> tuple[dict[str, Any], list[Collected]]:
     """Read runs: a table of `model collect`, or results of fio on one drive.
+
+    The latter are fio's own files, or the table that ``ssdscope import`` made of them.
 
     Returns
     -------
@@ -30,17 +33,60 @@ def load(path: str | Path) -> tuple[dict[str, Any], list[Collected]]:
     UsageError
         If the file cannot be read or holds something else, or results are of several drives.
     """
-    if Path(path).suffix == ".parquet" or not is_of_fio(str(path)):
+    if Path(path).suffix == ".parquet":
+        drives = _of_table(path)
+    else:
+        drives = find([str(path)]).drives if is_of_fio(str(path)) else {}
+    if not drives:
         return table.load(path)
-    found = find([str(path)])
-    if len(found.drives) > 1:
-        names = "".join(f"\n  {name}: {len(runs)} runs" for name, runs in found.drives.items())
+    if len(drives) > 1:
+        names = "".join(f"\n  {name}: {len(runs)} runs" for name, runs in drives.items())
         raise UsageError(
-            f"{path} holds results of {len(found.drives)} drives, and a model is of one:{names}",
+            f"{path} holds results of {len(drives)} drives, and a model is of one:{names}",
             hint="name the folder of one",
         )
-    ((drive, records),) = found.drives.items()
+    ((drive, records),) = drives.items()
     return runs_of(drive, records)
+
+
+def _of_table(path: str | Path) -> dict[str, list[dict[str, Any]]]:
+    """Read the results in a table of ``ssdscope import``, by drive; none of any other file."""
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            if "fio.version" not in file.schema_arrow.names:
+                return {}
+            rows = file.read().to_pylist()
+    except (OSError, pa.ArrowInvalid):
+        return {}  # `table.load` says what is wrong with it
+    drives: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        record = _nested(row)
+        drives.setdefault(record["target"]["uri"], []).append(record)
+    return drives
+
+
+def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the dotted names of a row back into one another; what holds nothing is None."""
+    record: dict[str, Any] = dict.fromkeys(("read", "write", "discard"))
+    for name, value in row.items():
+        if value is None and not name.startswith("workload."):
+            continue
+        *path, last = name.split(".")
+        place = record
+        for part in path:
+            place[part] = place.get(part) or {}
+            place = place[part]
+        place[last] = value
+    plan = record["workload"]
+    given = plan.get("options") or {}
+    plan["options"] = {name: value for name, value in given.items() if value is not None}
+    for way in ("read", "write"):
+        if record[way]:
+            latency = record[way].get("latency_ns")
+            record[way]["latency_ns"] = latency and {"p99": None, **latency}
+    return record
 
 
 def runs_of(
@@ -78,7 +124,7 @@ def _unusable(record: Mapping[str, Any]) -> str | None:
     plan = record["workload"]
     if record["interrupted"]:
         return "not whole"
-    if "flows" in plan:
+    if "flows" in plan or "rw" not in plan:
         return "several workloads side by side"
     if record["discard"]:
         return "trims"
@@ -107,8 +153,10 @@ def _row(record: Mapping[str, Any]) -> Row:
         _vector(plan, sides),
         requests=requests,
         latency_ns=latency_ns / requests,
-        iops=sum(side["iops"] or 0.0 for side in sides.values()),
-        bandwidth_bytes_per_s=sum(side["bandwidth_bytes_per_s"] or 0.0 for side in sides.values()),
+        iops=sum(side.get("iops") or 0.0 for side in sides.values()),
+        bandwidth_bytes_per_s=sum(
+            side.get("bandwidth_bytes_per_s") or 0.0 for side in sides.values()
+        ),
         elapsed_ns=record["elapsed_ns"],
         read_p99_ns=_p99(sides.get("read")),
         write_p99_ns=_p99(sides.get("write")),

@@ -76,7 +76,8 @@ def _cut(record: Mapping[str, Any]) -> dict[str, str]:
 def _usual(workload: Mapping[str, Any]) -> dict[str, Any]:
     if "flows" in workload:
         flows = workload["flows"]
-        return {"rw": "+".join(str(each["rw"]) for each in flows), "numjobs": len(flows)}
+        jobs = sum(each["numjobs"] for each in flows)
+        return {"rw": "+".join(str(each["rw"]) for each in flows), "numjobs": jobs}
     found = {
         "rw": workload["rw"],
         "bs": _size(workload),

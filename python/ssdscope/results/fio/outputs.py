@@ -187,15 +187,12 @@ def _workload(jobs: Sequence[Job]) -> dict[str, Any]:
     """Describe what ran: of jobs that are alike one workload, of others one for each."""
     alike = {_essence(job.asked) for job in jobs}
     if len(alike) > 1:
-        names = dict.fromkeys(job.name for job in jobs)
-        return {
-            "flows": [
-                {"name": name, **_workload([job])}
-                for name in names
-                for job in jobs
-                if job.name == name
-            ]
-        }
+        kinds = dict.fromkeys((job.name, _essence(job.asked)) for job in jobs)
+        parts = [
+            (name, [job for job in jobs if (job.name, _essence(job.asked)) == (name, essence)])
+            for name, essence in kinds
+        ]
+        return {"flows": [{"name": name, **_workload(part)} for name, part in parts]}
     first = jobs[0].asked
     count = len(jobs) if len(jobs) > 1 else (first.numjobs or 1)
     together = {name: _both([job.sections[name] for job in jobs]) for name in DIRECTIONS}
