@@ -299,6 +299,22 @@ def test_the_library_gives_what_the_command_does(cli: Callable[..., Said], tmp_p
     assert found.plot().axes
 
 
+def test_requests_that_were_not_timed_have_rates_alone(
+    cli: Callable[..., Said], tmp_path: Path
+) -> None:
+    one = job()  # as with gtod_reduce=1
+    for name in ("clat_ns", "lat_ns"):
+        one["read"][name] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0}
+    path = write(tmp_path / "a.json", output(one))
+    assert records(path)[0]["read"]["latency_ns"] is None
+    assert "1,000" in cli("import", str(path)).out.replace("1 k", "1,000")
+    timed = write(tmp_path / "b.json", output(job(), at=7))
+    with pytest.raises(UsageError, match="no workload in common"):
+        compare([str(path), str(timed)])
+    with pytest.raises(UsageError, match="latencies were not timed"):
+        runs.load(path)
+
+
 def test_an_engine_of_one_call_has_one_request_in_flight(tmp_path: Path) -> None:
     document = output(job(ioengine="psync", iodepth=32, numjobs=4))
     plan = records(write(tmp_path / "a.json", document))[0]["workload"]
