@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from ssdscope.api.characterizing import characterize
     from ssdscope.api.collecting import collect
     from ssdscope.api.comparing import compare
+    from ssdscope.api.importing import import_fio
     from ssdscope.api.modelling import fit
     from ssdscope.api.opening import open  # noqa: A004 (as gzip.open)
     from ssdscope.api.placing import place
@@ -96,6 +97,7 @@ __all__ = [
     "errors",
     "findings",
     "fit",
+    "import_fio",
     "inference",
     "models",
     "open",
@@ -130,6 +132,7 @@ _FUNCTIONS = {
     "collect": "collecting",
     "compare": "comparing",
     "fit": "modelling",
+    "import_fio": "importing",
     "open": "opening",
     "place": "placing",
     "probe": "probing",

@@ -24,7 +24,7 @@ from ssdscope.workloads.options import OPTIONS
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library.md"
 FUNCTIONS = (
-    "advice", "characterize", "collect", "compare", "fit", "open", "place", "probe",
+    "advice", "characterize", "collect", "compare", "fit", "import_fio", "open", "place", "probe",
     "read_report", "replay", "reproduce", "run", "run_search", "run_sweep",
 )  # fmt: skip
 SMALL = {

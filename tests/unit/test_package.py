@@ -96,7 +96,7 @@ def test_what_is_done_at_once_loads_nothing_heavy() -> None:
 def test_a_command_starts_without_the_others() -> None:
     script = (
         "import sys; from ssdscope.cli import app, commands\n"
-        "modules = ['ssdscope.cli.' + name.replace('-', '_') for name in commands.LISTED]\n"
+        "modules = [commands.module_of(name) for name in commands.LISTED]\n"
         "for words in (['--help'], ['twin', '--help']):\n"
         "    app.run_cli(words)\n"
         "    print([name for name in modules if name in sys.modules], file=sys.stderr)"

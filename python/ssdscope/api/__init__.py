@@ -14,6 +14,8 @@
     ``advice``: settings that follow from a page; ``place``: where workloads belong; ``compare``.
 `reports`, `twinning`
     ``read_report``: what it wrote, read back; its twin.
+`importing`
+    ``import_fio``: what fio left, drive by drive.
 `collecting`, `modelling`
     ``collect``: runs for a model; ``fit``: a model of them.
 `reproducing`

@@ -10,7 +10,7 @@ from ssdscope.api.opening import SEED
 from ssdscope.api.progress import OnStage, stages
 from ssdscope.api.shown import Shown, shown_as
 from ssdscope.models import fitted, fitting
-from ssdscope.models.table import load
+from ssdscope.models.imported import load
 from ssdscope.seeds import require_seed
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def fit(
     seed: int = SEED,
     progress: OnStage = None,
 ) -> FittedModel:
-    """Fit a model to runs that ``ssdscope model collect`` made.
+    """Fit a model to runs that ``ssdscope model collect`` or fio made.
 
     Parameters
     ----------
     data
-        The runs, ``.parquet``.
+        The runs, ``.parquet``; or results of fio on one drive, a file or a folder.
     model
         ``"guide"``, ``"gp"``, ``"lightgbm"`` and so on; or ``"best"``, the kind that predicts
         unseen runs best.

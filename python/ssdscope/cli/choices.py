@@ -65,7 +65,7 @@ def _verifications(_words: Words) -> Names:
 
 
 def _fio_logs(_words: Words) -> Names:
-    from ssdscope.results.fio_logs import KINDS
+    from ssdscope.results.fio.logs import KINDS
 
     return KINDS
 

@@ -6,6 +6,7 @@ so that one does not wait for all the others.
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 import typer
@@ -27,6 +28,7 @@ LISTED = {
     "probe": Listed(MEASURE, "Detect properties of a drive."),
     "run": Listed(MEASURE, "Run a workload, with fio's options."),
     "replay": Listed(MEASURE, "Replay a trace of requests on a drive."),
+    "import": Listed(MEASURE, "Import results of fio, drive by drive: files or folders."),
     "import-fio-log": Listed(MEASURE, "Import logs that fio wrote as results."),
     "serve": Listed(MEASURE, "Serve a drive to other programs, over NBD."),
     "twin": Listed(
@@ -50,7 +52,8 @@ LISTED = {
     "trace": Listed(MANAGE, "Show a trace, describe its minutes, or make one up after statistics."),
     "config": Listed(MANAGE, "Show the settings in force."),
 }
-"""Commands by name. The module of each in this package bears its name, with underscores."""
+"""Commands by name. The module of each in this package bears its name, with underscores; one more
+where Python has the word itself."""
 
 
 class Commands(Mapping[str, Any]):
@@ -74,9 +77,14 @@ class Commands(Mapping[str, Any]):
         return len(LISTED)
 
 
+def module_of(name: str) -> str:
+    """Name the module of a command."""
+    return f"ssdscope.cli.{f'{name}_' if iskeyword(name) else name.replace('-', '_')}"
+
+
 def _load(name: str, listed: Listed) -> Any:
     """Make a command of its module: of its `register`, or of the commands below it."""
-    module = import_module(f"ssdscope.cli.{name.replace('-', '_')}")
+    module = import_module(module_of(name))
     parent = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if hasattr(module, "register"):
         module.register(parent)

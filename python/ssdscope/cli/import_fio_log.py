@@ -82,7 +82,7 @@ def import_fio_log(
     are milliseconds, as fio writes them. Logs that fio averaged (log_avg_msec) have a mean and
     no percentiles.
     """
-    from ssdscope.results.fio_logs import LATENCIES, UNITS_NS, import_logs, kind_of
+    from ssdscope.results.fio.logs import LATENCIES, UNITS_NS, import_logs, kind_of
     from ssdscope.results.remarks import remarks, trace_is_whole
 
     guard(context, force=force)
@@ -101,9 +101,29 @@ def import_fio_log(
         emit(_text(record, kind))
     for remark in remarks({**record, "counters": {}}):
         note(remark)
-    if record["trace"].get("averaged"):
-        note("the log holds means of windows (log_avg_msec): no percentile of requests is in it")
+    for remark in _remarks(record, files):
+        note(remark)
     return EXIT_DONE if trace_is_whole(record["trace"]) else EXIT_NOT_TRUSTWORTHY
+
+
+def _remarks(record: dict[str, Any], files: list[str]) -> list[str]:
+    """Say what the logs do not hold."""
+    logs = record["trace"].get("files", [])
+    said = [
+        f"{each['path']} is empty: fio logged nothing of this kind"
+        for each in logs
+        if not each["rows"]
+    ]
+    if not record["trace"].get("averaged"):
+        return said
+    said.append("the log holds means of windows (log_avg_msec): no percentile of requests is in it")
+    sections = [record[name] for name in ("read", "write", "discard") if record.get(name)]
+    if any(each.get("weighed_by") == "time" for each in sections):
+        said.append(
+            "windows weigh by their length, since there is no log of IOPS beside "
+            f"{files[0]}: a slow window has fewer requests, so the mean of requests is lower"
+        )
+    return said
 
 
 def _kept(
@@ -111,7 +131,7 @@ def _kept(
 ) -> dict[str, Any]:
     """Import with a row per request."""
     from ssdscope.results import LogWriter
-    from ssdscope.results.fio_logs import import_logs
+    from ssdscope.results.fio.logs import import_logs
 
     with LogWriter(output, attribution=False, flows=len(files) > 1) as log:
         record = import_logs(files, kind, log.append, unit=unit, skip_bad=skip_bad)

@@ -83,7 +83,8 @@ def overlaid(
         axes.set_xlabel("request size (bytes)")
     else:
         style.log_depths(axes, every)
-        axes.set_xlabel("queue depth")
+        is_jobs = lines[0]["points"][0]["axis"] == "jobs"
+        axes.set_xlabel("jobs" if is_jobs else "queue depth")
     style.log_times(axes.yaxis)
     style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=1)
     return figure

@@ -1,6 +1,6 @@
 """The table of a sweep: Parquet, a row per run, written in batches, whole or not at all."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -36,17 +36,25 @@ def write_table(path: Path, documents: Callable[[], Iterable[Mapping[str, Any]]]
     OutputError
         If it cannot be written; what was there before stays.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = _columns(map(_row, documents()))
-    schema = pa.schema(
-        [pa.field(name, getattr(pa, maker)()) for name, maker in columns.items()],
-        {"ssdscope.made_by": MADE_BY},
-    )
+    schema = _schema(_columns(map(row_of, documents())))
     with whole_file(path) as file, pq.ParquetWriter(file, schema) as writer:
-        for batch in _batches(map(_row, documents())):
+        for batch in _batches(map(row_of, documents())):
             writer.write_table(_table(batch, schema))
+
+
+def table_of(documents: Sequence[Mapping[str, Any]]) -> "pa.Table":
+    """Make the table of outcomes that are in memory."""
+    rows = [row_of(each) for each in documents]
+    return _table(rows, _schema(_columns(iter(rows))))
+
+
+def _schema(columns: Mapping[str, str]) -> "pa.Schema":
+    import pyarrow as pa
+
+    fields = [pa.field(name, getattr(pa, maker)()) for name, maker in columns.items()]
+    return pa.schema(fields, {"ssdscope.made_by": MADE_BY})
 
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -106,7 +114,8 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-def _row(document: Mapping[str, Any]) -> dict[str, Any]:
+def row_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Make a row of an outcome: what was varied, then the keys of its document."""
     varied = document["point"]["varied"].items()
     named = {f"varied.{name}": _by_key(name, value) for name, value in varied}
     return named | flattened(document["record"])

@@ -35,7 +35,8 @@ def told_trace(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told_direction(direction: Mapping[str, Any]) -> dict[str, Any]:
-    return {**direction, "latency_ns": _told(direction["latency_ns"], direction["requests"])}
+    latency = direction["latency_ns"]  # None where nobody timed requests
+    return {**direction, "latency_ns": latency and _told(latency, direction["requests"])}
 
 
 def _told(latency: Mapping[str, Any], requests: int) -> dict[str, Any]:

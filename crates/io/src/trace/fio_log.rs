@@ -34,8 +34,8 @@ const LATEST_NS: u64 = 1_000_000_000_000_000_000;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FioLogOptions {
-    /// Nanoseconds that a latency of 1 stands for; `None` = by the columns; of values that are
-    /// no latencies 1.
+    /// Nanoseconds that a latency of 1 stands for where the columns do not say it; `None` = refuse
+    /// such files; of values that are no latencies 1.
     pub unit_ns: Option<u64>,
     /// Leave out lines that cannot be read.
     pub skip_bad: bool,
@@ -56,6 +56,8 @@ pub struct FioLogFile {
     pub has_offsets: bool,
     /// Whether issue times were logged.
     pub has_issue_times: bool,
+    /// Whether there is a column of priorities, as fio has it since 3.18.
+    pub has_priorities: bool,
     /// Whether lines stand for windows (`log_avg_msec`) and not for requests.
     pub averaged: bool,
     /// Its reads, writes and discards.
@@ -71,7 +73,8 @@ pub struct FioLogFile {
 pub struct FioLogs {
     /// Rows of all files.
     pub requests: u64,
-    /// From the first beginning to the last end.
+    /// For how long any of the jobs ran: from its first beginning to its last end, gaps between
+    /// jobs left out.
     pub elapsed_ns: u64,
     /// Reads of all files.
     pub read: Option<SectionSummary>,
@@ -174,23 +177,26 @@ fn parse(line: &[u8], layout: Layout, unit_ns: u64) -> Result<Row, &'static str>
 struct Cursor {
     label: String,
     lines: Lines,
-    layout: Layout,
+    /// `None` of an empty file.
+    layout: Option<Layout>,
     unit_ns: u64,
     next: Option<Row>,
     bad_lines: u64,
     first_bad: Vec<BadLine>,
     sums: Sums,
     windows: bool,
+    /// First beginning and last end.
+    span: Option<(u64, u64)>,
 }
 
 impl Cursor {
     fn open(path: &std::path::Path, options: &FioLogOptions) -> Result<Self, TraceError> {
         let source = Source::open(path)?;
         let layout = sample_layout(&source)?;
-        let unit_ns = match options.unit_ns {
-            Some(unit_ns) => unit_ns,
-            None if layout.priority => 1,
-            None => return Err(ambiguous_unit(&source)),
+        let unit_ns = match (layout, options.unit_ns) {
+            (None | Some(Layout { priority: true, .. }), _) => 1,
+            (_, Some(unit_ns)) => unit_ns,
+            (_, None) => return Err(ambiguous_unit(&source)),
         };
         Ok(Self {
             lines: Lines::new(source.stream()?, Framing::Lines),
@@ -202,6 +208,7 @@ impl Cursor {
             first_bad: Vec::new(),
             sums: Sums::default(),
             windows: true,
+            span: None,
         })
     }
 
@@ -228,9 +235,9 @@ impl Cursor {
         if is_comment(text) {
             return;
         }
-        let row = match self.lines.too_long_bytes() {
-            Some(_) => Err("a line of at most 4096 bytes"),
-            None => parse(text, self.layout, self.unit_ns),
+        let row = match (self.lines.too_long_bytes(), self.layout) {
+            (None, Some(layout)) => parse(text, layout, self.unit_ns),
+            _ => Err("a line of at most 4096 bytes"),
         };
         match row {
             Ok(row) => self.next = Some(row),
@@ -258,14 +265,16 @@ impl Cursor {
         })
     }
 
-    fn finish(mut self, elapsed_ns: u64) -> FioLogFile {
+    fn finish(mut self) -> FioLogFile {
+        let elapsed_ns = self.span.map_or(0, |(first, last)| last - first);
         FioLogFile {
             rows: self.sums.rows(),
             bad_lines: self.bad_lines,
             first_bad_lines: self.first_bad,
-            has_offsets: self.layout.offset,
-            has_issue_times: self.layout.issue,
-            averaged: self.windows,
+            has_offsets: self.layout.is_some_and(|layout| layout.offset),
+            has_issue_times: self.layout.is_some_and(|layout| layout.issue),
+            has_priorities: self.layout.is_some_and(|layout| layout.priority),
+            averaged: self.windows && self.span.is_some(),
             read: self.sums.section(Op::Read, elapsed_ns),
             write: self.sums.section(Op::Write, elapsed_ns),
             discard: self.sums.section(Op::Discard, elapsed_ns),
@@ -284,8 +293,9 @@ fn ambiguous_unit(source: &Source) -> TraceError {
     }
 }
 
-/// The layout that the first lines show.
-fn sample_layout(source: &Source) -> Result<Layout, TraceError> {
+/// The layout that the first lines show; none where there are no lines, as in the log of submission
+/// latencies of an engine that has none.
+fn sample_layout(source: &Source) -> Result<Option<Layout>, TraceError> {
     let mut lines = Lines::new(source.stream()?, Framing::Lines);
     let mut sample: Vec<Vec<Vec<u8>>> = Vec::new();
     let mut first: Option<(u64, String)> = None;
@@ -303,9 +313,9 @@ fn sample_layout(source: &Source) -> Result<Layout, TraceError> {
         }
     }
     let Some((line, text)) = first else {
-        return Err(TraceError::Empty { path: source.label.clone(), but: String::new() });
+        return Ok(None);
     };
-    layout_of(&sample).ok_or_else(|| TraceError::Malformed {
+    layout_of(&sample).map(Some).ok_or_else(|| TraceError::Malformed {
         path: source.label.clone(),
         line,
         text,
@@ -382,7 +392,7 @@ pub fn read_fio_logs(
     let mut all = Sums::default();
     let mut log = LogChunk::new(false);
     log.flow = (paths.len() > 1).then(Vec::new);
-    let (mut index, mut span) = (0_u64, None::<(u64, u64)>);
+    let mut index = 0_u64;
     while let Some(flow) = earliest(&cursors) {
         let cursor = &mut cursors[flow];
         if !options.skip_bad
@@ -391,16 +401,16 @@ pub fn read_fio_logs(
             return Err(error);
         }
         let Some(row) = cursor.next else { break };
+        let complete_ns = row.complete_ns.max(row.value);
+        let submit_ns = complete_ns - row.value;
+        let (first, last) = cursor.span.unwrap_or((submit_ns, complete_ns));
+        cursor.span = Some((first.min(submit_ns), last.max(complete_ns)));
         cursor.sums.add(&row);
         cursor.windows &= row.bytes == 0;
         cursor.advance(watch)?;
         if paths.len() > 1 {
             all.add(&row);
         }
-        let complete_ns = row.complete_ns.max(row.value);
-        let submit_ns = complete_ns - row.value;
-        let (first, last) = span.unwrap_or((submit_ns, complete_ns));
-        span = Some((first.min(submit_ns), last.max(complete_ns)));
         log.push(&LogRow {
             index,
             flow: flow as u16,
@@ -423,7 +433,7 @@ pub fn read_fio_logs(
         return Err(error);
     }
     hand_out(&mut log, chunk, &cursors[0].label)?;
-    Ok(summed_up(cursors, all, index, span))
+    Ok(summed_up(cursors, all, index))
 }
 
 /// Which file has the earliest row.
@@ -444,20 +454,25 @@ fn hand_out(
     Ok(())
 }
 
-fn summed_up(
-    mut cursors: Vec<Cursor>,
-    mut all: Sums,
-    requests: u64,
-    span: Option<(u64, u64)>,
-) -> FioLogs {
-    let elapsed_ns = span.map_or(0, |(first, last)| last - first);
+/// How long the spans are together, what several share counted once.
+fn union_ns(mut spans: Vec<(u64, u64)>) -> u64 {
+    spans.sort_unstable();
+    let (mut total, mut until) = (0, 0);
+    for (first, last) in spans {
+        total += last.saturating_sub(first.max(until));
+        until = until.max(last);
+    }
+    total
+}
+
+fn summed_up(mut cursors: Vec<Cursor>, mut all: Sums, requests: u64) -> FioLogs {
+    let elapsed_ns = union_ns(cursors.iter().filter_map(|cursor| cursor.span).collect());
     if let [only] = &mut cursors[..] {
         all = std::mem::take(&mut only.sums);
     }
     let sections = [Op::Read, Op::Write, Op::Discard].map(|op| all.section(op, elapsed_ns));
     let [read, write, discard] = sections;
-    let mut files: Vec<FioLogFile> =
-        cursors.into_iter().map(|cursor| cursor.finish(elapsed_ns)).collect();
+    let mut files: Vec<FioLogFile> = cursors.into_iter().map(Cursor::finish).collect();
     if let [only] = &mut files[..] {
         (only.rows, only.read, only.write) = (requests, read.clone(), write.clone());
         only.discard.clone_from(&discard);
@@ -529,10 +544,37 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_run_one_after_the_other_are_added_over_the_time_in_which_they_ran() {
+        let texts = ["1, 0, 0, 512, 0\n11, 0, 0, 512, 0\n", "51, 0, 0, 512, 0\n61, 0, 0, 512, 0\n"];
+        let (told, _) = read(&texts, &FioLogOptions::default()).expect("two logs");
+        assert_eq!(told.elapsed_ns, 20_000_000);
+        assert_eq!(told.read.expect("reads").iops, Some(200.0));
+        assert_eq!(union_ns(vec![(3, 9), (0, 5), (4, 6)]), 9);
+    }
+
+    #[test]
     fn windows_are_known_by_blocks_of_nothing() {
         let (told, _) = plain("1, 4984, 1, 0, 0\n1, 3076, 0, 0, 0\n");
         assert!(told.files[0].averaged);
         assert!(!plain("1, 4984, 1, 0, 0\n1, 3076, 0, 512, 0\n").0.files[0].averaged);
+    }
+
+    #[test]
+    fn an_empty_log_has_no_rows_and_windows() {
+        let (told, log) = plain("\n");
+        assert_eq!((told.requests, told.elapsed_ns, log.len()), (0, 0, 0));
+        assert!(told.read.is_none() && !told.files[0].averaged);
+        let (told, _) = read(&["", "1, 5, 0, 512, 0\n"], &FioLogOptions::default()).expect("two");
+        assert_eq!((told.files[0].rows, told.files[1].rows), (0, 1));
+    }
+
+    #[test]
+    fn a_unit_is_of_logs_that_do_not_say_theirs() {
+        let options = FioLogOptions { unit_ns: Some(1000), ..FioLogOptions::default() };
+        let (told, _) = read(&["0, 7, 0, 512\n", "0, 9000, 1, 512, 0\n"], &options).expect("two");
+        assert_eq!(told.read.expect("reads").latency_ns.max, 7000);
+        assert_eq!(told.write.expect("writes").latency_ns.max, 9000);
+        assert!(!told.files[0].has_priorities && told.files[1].has_priorities);
     }
 
     #[test]
@@ -562,7 +604,5 @@ mod tests {
         }
         let error = read(&["hello\n"], &FioLogOptions::default()).expect_err("no log").to_string();
         assert!(error.contains("a line of an fio log"), "{error}");
-        let error = read(&["\n"], &FioLogOptions::default()).expect_err("empty").to_string();
-        assert!(error.contains("holds no requests"), "{error}");
     }
 }

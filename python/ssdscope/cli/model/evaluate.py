@@ -7,7 +7,7 @@ import typer
 from ssdscope.cli import choices, options
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
-from ssdscope.cli.model.fit import DataArgument, TargetOption, WorkloadOption
+from ssdscope.cli.model.fit import DataArgument, TargetOption, WorkloadOption, note_left
 from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
@@ -61,7 +61,7 @@ def evaluate(
     iops and bandwidth it also has rows for what follows from a model of the latency.
     """
     from ssdscope.models import evaluation, fitting, registry
-    from ssdscope.models.table import load
+    from ssdscope.models.imported import load
 
     session: Session = context.obj
     sets = [each.strip() for each in features.split(",")]
@@ -70,7 +70,8 @@ def evaluate(
         fitting.require_known("best", each, target, workload)
     for name in names if names != ["all"] else []:
         registry.family(name)
-    _, rows = load(data)
+    header, rows = load(data)
+    note_left(header)
     used_seed = session.seed(seed)
     if names == ["all"]:
         names = evaluation.every_model(sum(1 for each in rows if each.split == "train"))

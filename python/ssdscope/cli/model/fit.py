@@ -1,13 +1,13 @@
 """``ssdscope model fit``: collected runs into a model."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from ssdscope.cli import choices, options
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
-from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
@@ -21,9 +21,24 @@ The kind of model that predicts best:
   ssdscope model fit ssd-i.parquet -O ssd-i.json
 A tree after GUIDE, as in huang2011:
   ssdscope model fit ssd-i.parquet --model guide --features extended -O tree.json
+What fio measured of a drive, a folder of its JSON:
+  ssdscope model fit benchmark_data/PM883 -O pm883.json
 """
+
+
+def _files(data: str) -> list[str]:
+    from ssdscope.results.fio.folders import files_in
+
+    return files_in(data)
+
+
 DataArgument: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA.parquet", help="Runs that model collect wrote."), Input()
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="Runs that model collect wrote (.parquet), or a folder of results of fio on a drive.",
+    ),
+    Input(_files),
 ]
 TargetOption: TypeAlias = Annotated[
     str,
@@ -93,12 +108,13 @@ def fit(
     workload is on both sides. The runs to test with are not touched.
     """
     from ssdscope.models import fitting
-    from ssdscope.models.table import load
+    from ssdscope.models.imported import load
 
     session: Session = context.obj
     fitting.require_known(model, features, target, workload)
     guard(context, force=force)
     header, rows = load(data)
+    note_left(header)
     used_seed = session.seed(seed)
     with stage_progress(progress) as stage:
         fitted = fitting.fit(
@@ -122,6 +138,12 @@ def fit(
         emit(_text(fitted, out))
     session.repeat(used_seed)
     return EXIT_DONE
+
+
+def note_left(header: dict[str, Any]) -> None:
+    """Say which results of fio are no runs for a model, and why."""
+    for why, count in header.get("left", {}).items():
+        note(f"{count:,} results left out: {why}")
 
 
 def _text(fitted: "FittedModel", out: str) -> str:

@@ -11,9 +11,12 @@ from ssdscope.findings import Findings
 from ssdscope.report import document as reports
 from ssdscope.report import words
 from ssdscope.report.parts import best_known, measured
+from ssdscope.results.fio.folders import find, is_of_fio
 from ssdscope.results.opening import open_parquet
 from ssdscope.results.record import SCHEMA_VERSION
 from ssdscope.stats import student
+from ssdscope.sweep.imported import outcomes
+from ssdscope.sweep.table import row_of
 
 KINDS = {
     "report": "a report of characterize",
@@ -21,8 +24,17 @@ KINDS = {
     "sweep": "the table of a sweep",
 }
 """What can be compared, with its like."""
-HINT = "compare takes reports (characterize --json), results (run -o json, --log) or sweep tables"
+HINT = (
+    "compare takes reports (characterize --json), results (run -o json, --log), sweep tables, or "
+    "results of fio (--output-format=json, folders of them)"
+)
 DIRECTIONS = ("read", "write")
+CURVES = {
+    "bs": ("size", "workload.block_bytes"),
+    "iodepth": ("depth", "workload.iodepth"),
+    "numjobs": ("jobs", "workload.numjobs"),
+}
+"""What curves of a sweep are drawn over: by option, the axis and the column of its value."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +122,9 @@ def read_all(sources: Sequence[str | Source]) -> list[Entry]:
         what each is.
     """
     given = [each if isinstance(each, Source) else Source(each) for each in sources]
-    if len(given) < 2:
+    found = [entry for each in given for entry in _read(each)]
+    if len(found) < 2:
         raise UsageError("a comparison takes two files or more", hint=HINT)
-    found = [_read(each) for each in given]
     if len({each.kind for each in found}) > 1:
         told = "\n".join(f"  {each.path}: {KINDS[each.kind]}" for each in found)
         raise UsageError(f"these cannot be compared with each other:\n{told}", hint=HINT)
@@ -121,6 +133,8 @@ def read_all(sources: Sequence[str | Source]) -> list[Entry]:
         return _named(found)
     if len(names) < len(given) or len(set(names)) < len(names):
         raise UsageError("all that is compared is named, each differently, or nothing is")
+    if len(found) > len(names):
+        raise UsageError("a folder of several drives has more results than it was given names")
     return [replace(each, name=name) for each, name in zip(found, names, strict=True)]
 
 
@@ -139,10 +153,17 @@ def _named(entries: Sequence[Entry]) -> list[Entry]:
     ]
 
 
-def _read(source: Source) -> Entry:
+def _read(source: Source) -> list[Entry]:
+    """Read what a source holds: one result, or of a folder of fio's one for each drive."""
+    if source.document is None and Path(source.where).suffix == ".parquet":
+        return [_sweep(Path(source.where))]
+    if source.document is None and is_of_fio(source.where):
+        return _of_fio(source.where)
+    return [_document(source)]
+
+
+def _document(source: Source) -> Entry:
     where = source.where
-    if source.document is None and Path(where).suffix == ".parquet":
-        return _sweep(Path(where))
     document = _json(Path(where)) if source.document is None else source.document
     if not isinstance(document, dict):
         raise UsageError(f"{where} is nothing that ssdscope wrote", hint=HINT)
@@ -215,7 +236,7 @@ def _run(path: str, document: Mapping[str, Any]) -> Entry:
         )
     try:
         uri = str(target["uri"]) if isinstance(target, dict) else path
-        sides = [name for name in DIRECTIONS if document[name]]
+        sides = [name for name in DIRECTIONS if document[name] and document[name]["latency_ns"]]
         cells = {f"{name}s": _direction(document[name], f"{name}s") for name in sides}
     except (KeyError, TypeError) as error:
         raise UsageError(f"{path}: {error} is missing or wrong", hint=HINT) from None
@@ -228,8 +249,26 @@ def _direction(told: Mapping[str, Any], group: str) -> Cell:
     return Cell(float(latency["mean"]), half, group)
 
 
+def _of_fio(where: str) -> list[Entry]:
+    """Read results of fio: a single one as a run, others as a sweep of each drive."""
+    found = find([where])
+    drives = {
+        drive: whole
+        for drive, records in found.drives.items()
+        if (whole := [each for each in records if not each["interrupted"]])
+    }
+    if not drives:
+        raise UsageError(f"no result of fio in {where} is whole", hint="ssdscope import shows it")
+    if len(found.records) == 1:
+        return [_run(where, found.records[0])]
+    return [
+        _of_rows([row_of(each) for each in outcomes({drive: records})], where)
+        for drive, records in drives.items()
+    ]
+
+
 def _sweep(path: Path) -> Entry:
-    """Read a sweep's table: repetitions of a point are one workload."""
+    """Read a sweep's table."""
     import pyarrow as pa
 
     try:
@@ -239,6 +278,11 @@ def _sweep(path: Path) -> Entry:
         raise UsageError(f"cannot read {path}: {str(error).splitlines()[0]}", hint=HINT) from None
     if not rows or "target.uri" not in rows[0]:
         raise UsageError(f"{path} is no table of a sweep, or has no run", hint=HINT)
+    return _of_rows(rows, str(path))
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], path: str) -> Entry:
+    """Take the rows of a sweep: repetitions of a point are one workload."""
     targets = list(dict.fromkeys(str(row["target.uri"]) for row in rows))
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -247,9 +291,7 @@ def _sweep(path: Path) -> Entry:
                 about = _varied(row, several=len(targets) > 1)
                 groups.setdefault(f"{about}{direction}s", []).append(row)
     cells = {name: _of_repeats(name, each) for name, each in groups.items()}
-    return Entry(
-        " ".join(targets), str(path), "sweep", " ".join(targets), cells, _swept(groups, cells)
-    )
+    return Entry(" ".join(targets), path, "sweep", " ".join(targets), cells, _swept(groups, cells))
 
 
 def _varied(row: Mapping[str, Any], *, several: bool) -> str:
@@ -264,8 +306,10 @@ def _varied(row: Mapping[str, Any], *, several: bool) -> str:
 
 def _of_repeats(name: str, rows: Sequence[Mapping[str, Any]]) -> Cell:
     """Average repetitions; a single run brings its own interval."""
-    group = name.rpartition(" ")[2]
-    column = f"{group.removesuffix('s')}.latency_ns"
+    direction = name.rpartition(" ")[2]
+    column = f"{direction.removesuffix('s')}.latency_ns"
+    pattern = rows[0].get("varied.rw")
+    group = direction if pattern is None else f"{direction} of {pattern}"
     means = [float(row[f"{column}.mean"]) for row in rows]
     if len(means) > 1:
         over = student(means)
@@ -278,20 +322,20 @@ def _of_repeats(name: str, rows: Sequence[Mapping[str, Any]]) -> Cell:
 def _swept(
     groups: Mapping[str, Sequence[Mapping[str, Any]]], cells: Mapping[str, Cell]
 ) -> list[dict[str, Any]]:
-    """Draw over the sizes, if those vary: a curve for each of what varies besides."""
+    """Draw over sizes, depths and jobs, if those vary: a curve for each of what varies besides."""
     points = []
     for name, rows in groups.items():
-        size = rows[0].get("workload.block_bytes")
-        varied = f"bs={rows[0].get('varied.bs')} "
-        if size is None or rows[0].get("varied.bs") is None:
-            continue
-        cell = cells[name]
-        half = cell.half_ns or 0.0
-        points.append(
-            {
-                "curve": name.replace(varied, ""), "axis": "size", "x": size, "sort": "read",
-                "mean_ns": cell.mean_ns, "low_ns": cell.mean_ns - half,
-                "high_ns": cell.mean_ns + half,
-            }
-        )  # fmt: skip
+        for option, (axis, column) in CURVES.items():
+            value, varied = rows[0].get(column), rows[0].get(f"varied.{option}")
+            if value is None or varied is None:
+                continue
+            cell = cells[name]
+            half = cell.half_ns or 0.0
+            points.append(
+                {
+                    "curve": name.replace(f"{option}={varied} ", ""), "axis": axis, "x": value,
+                    "sort": "read", "mean_ns": cell.mean_ns, "low_ns": cell.mean_ns - half,
+                    "high_ns": cell.mean_ns + half,
+                }
+            )  # fmt: skip
     return points

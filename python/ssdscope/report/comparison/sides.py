@@ -146,7 +146,7 @@ def percentiles(entries: Sequence[Entry]) -> Table:
     for direction in DIRECTIONS:
         for each in entries:
             told = each.document.get(direction)
-            if told:
+            if told and told["latency_ns"]:
                 latency = told["latency_ns"]
                 rows.append(
                     (

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError, nearest
+from ssdscope.results.fio import histograms, windows
 from ssdscope.results.record import envelope
 from ssdscope.targets import Log
 from ssdscope.targets.fio_logs import scan_fio_logs
@@ -18,13 +19,16 @@ KINDS = {
     "slat": "times that submissions took",
     "bw": "bandwidths: KiB/s of windows, kB/s of single requests",
     "iops": "requests per second",
+    "clat_hist": "histograms of latencies (write_hist_log)",
     "iolog": "requests without latencies (write_iolog)",
 }
 """What a log of fio holds, by the ending of its name."""
 LATENCIES = ("lat", "clat", "slat")
 UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
 _FILES_MAX = 1024
-_NAME = re.compile(r"(?:.*_)?(?P<kind>lat|clat|slat|bw|iops)(?:\.[0-9]+)?\.log(?:\.gz|\.zst)?")
+_NAME = re.compile(
+    r"(?:.*_)?(?P<kind>clat_hist|lat|clat|slat|bw|iops)(?:\.[0-9]+)?\.log(?:\.gz|\.zst)?"
+)
 _DIRECTIONS = ("read", "write", "discard")
 _KIB = 1024
 
@@ -120,11 +124,47 @@ def import_logs(
     }
     if kind == "iolog":
         return {**head, **_iolog(paths, skip_bad)}
+    if kind == "clat_hist":
+        return {**head, **_histograms(paths, skip_bad)}
     unit_ns = UNITS_NS[unit] if unit else (None if kind in LATENCIES else 1)
     told = scan_fio_logs(
         paths, _guarded(keep) if keep else _nothing, unit_ns=unit_ns, skip_bad=skip_bad
     )
-    return {**head, **_document(told, kind)}
+    _require_unit(told["files"], kind, unit)
+    averaged = _averaged(told["files"])
+    document = _document(told, kind, averaged)
+    if averaged:
+        document |= _over_windows(paths, kind, unit_ns, document)
+    return {**head, **document}
+
+
+def _require_unit(files: Sequence[dict[str, Any]], kind: str, unit: str | None) -> None:
+    """Refuse a unit that the logs contradict: with a column of priorities they are ns."""
+    written = [file["path"] for file in files if file["rows"] and file["has_priorities"]]
+    if kind in LATENCIES and unit not in (None, "ns") and len(written) == len(files):
+        raise UsageError(
+            f"--unit {unit}: {written[0]} has a column of priorities, so an fio since 3.18 wrote "
+            "it, in ns",
+            hint="leave out --unit",
+        )
+
+
+def _averaged(files: Sequence[dict[str, Any]]) -> bool:
+    """Say whether rows stand for windows.
+
+    Raises
+    ------
+    UsageError
+        If they do in some logs and not in others.
+    """
+    kinds = {file["averaged"]: file["path"] for file in files if file["rows"]}
+    if len(kinds) > 1:
+        raise UsageError(
+            f"{kinds[True]} holds means of windows (log_avg_msec), and {kinds[False]} a row for "
+            "each request",
+            hint="import them apart: they are not of one run",
+        )
+    return True in kinds
 
 
 def _nothing(_rows: Log) -> None:
@@ -148,8 +188,7 @@ def _guarded(keep: Callable[[Log], None]) -> Callable[[Log], None]:
     return take
 
 
-def _document(told: dict[str, Any], kind: str) -> dict[str, Any]:
-    averaged = any(file["averaged"] for file in told["files"])
+def _document(told: dict[str, Any], kind: str, averaged: bool) -> dict[str, Any]:
     files = told.pop("files")
     requests = told["requests"]
     whole = kind in LATENCIES and not averaged
@@ -197,20 +236,83 @@ def _section(section: dict[str, Any] | None, kind: str, averaged: bool) -> dict[
     iops = bandwidth = None
     if kind not in LATENCIES and not averaged:  # a line for each request: they can be counted
         iops, bandwidth = section["iops"], section["bandwidth_bytes_per_s"]
-    elif kind == "iops":
-        iops = means["mean"]
-    elif kind == "bw":
-        bandwidth = means["mean"] * _KIB
     return {
         "requests": None,
         "bytes": None,
         "rows": section["requests"],
         "iops": iops,
         "bandwidth_bytes_per_s": bandwidth,
-        # Means of windows have a mean, and no percentile of theirs is one of requests.
-        "latency_ns": {"mean": means["mean"]} if kind in LATENCIES else None,
+        "latency_ns": None,
         "logged": means,
     }
+
+
+def _over_windows(
+    paths: Sequence[str], kind: str, unit_ns: int | None, document: dict[str, Any]
+) -> dict[str, Any]:
+    """Add windows up over jobs: rates over the time in which jobs ran, means by requests."""
+    by_file = [windows.jobs_of(path, unit_ns) for path in paths]
+    jobs = [job for each in by_file for job in each]
+    rates = _rates_beside(paths, by_file, kind) if kind in LATENCIES else []
+    found: dict[str, Any] = {"elapsed_ns": windows.elapsed(jobs)}
+    for name in _DIRECTIONS:
+        section = document[name]
+        if section is None:
+            continue
+        if kind in LATENCIES:
+            # Means of windows have a mean, and no percentile of theirs is one of requests.
+            mean_ns, by = windows.mean_latency(jobs, name, rates)
+            section |= {"latency_ns": {"mean": mean_ns}, "weighed_by": by}
+        else:
+            rate = windows.summed_rate(jobs, name)
+            scale = _KIB if kind == "bw" else 1
+            key = "bandwidth_bytes_per_s" if kind == "bw" else "iops"
+            section |= {key: None if rate is None else rate * scale}
+        found[name] = section
+    return found
+
+
+def _rates_beside(
+    paths: Sequence[str], by_file: Sequence[Sequence[windows.Job]], kind: str
+) -> list[windows.Job | None]:
+    """Give the IOPS windows of each job from the logs that fio wrote beside these."""
+    found: list[windows.Job | None] = []
+    for path, jobs in zip(paths, by_file, strict=True):
+        other = windows.beside(path, kind)
+        rates = windows.jobs_of(other, 1) if other else []
+        found += rates if len(rates) == len(jobs) else [None] * len(jobs)
+    return found
+
+
+def _histograms(paths: Sequence[str], skip_bad: bool) -> dict[str, Any]:
+    """Add up histograms: counts are exact, times are those of fio's bins."""
+    tallies = [histograms.read(path, skip_bad=skip_bad) for path in paths]
+    sections = {name: histograms.section(tallies, name) for name in _DIRECTIONS}
+    requests = sum(each["requests"] for each in sections.values() if each)
+    took_ns = histograms.elapsed(tallies)
+    document = {
+        "requests": requests,
+        "rows": sum(len(each.times_ms) for each in tallies),
+        "elapsed_ns": took_ns,
+        **sections,
+        "flush": None,
+        "counters": None,
+        "latency_from": "submission",
+        "failed_requests": 0,
+        "trace": {
+            "format": "fio-clat_hist",
+            "requests": requests,
+            "bad_lines": sum(each.bad_lines for each in tallies),
+            "first_bad_lines": [line for each in tallies for line in each.first_bad_lines][:5],
+            "averaged": False,
+            "span_ns": took_ns,
+            "files": [
+                {"path": path, "rows": len(each.times_ms), "bad_lines": each.bad_lines}
+                for path, each in zip(paths, tallies, strict=True)
+            ],
+        },
+    }
+    return told_summary(document)
 
 
 def _iolog(paths: Sequence[str], skip_bad: bool) -> dict[str, Any]:
