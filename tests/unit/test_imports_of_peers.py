@@ -10,7 +10,7 @@ import pytest
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, SsdscopeError, UsageError
-from ssdscope.targets.imports import import_file
+from ssdscope.targets.imports import ImportOptions, import_file
 from ssdscope.targets.opening import read_drive
 
 PEERS = Path(__file__).parents[1] / "data" / "peers"
@@ -88,7 +88,7 @@ def test_a_workload_becomes_jobs() -> None:
         "rw": "randrw", "bs": 4096, "rwmixread": 30, "size": "50%", "rate_iops": 10_000,
         "random_distribution": "zoned:80/20:20/80", "arrival": "poisson", "number_ios": 500,
     }  # fmt: skip
-    second = import_file(WORKLOAD, 2)
+    second = import_file(WORKLOAD, ImportOptions(scenario=2))
     flows = tomllib.loads(second.toml)
     assert [flow["rw"] for flow in flows.values()] == ["write", "write"]
     assert [flow["priority"] for flow in flows.values()] == ["high", "urgent"]
@@ -97,10 +97,10 @@ def test_a_workload_becomes_jobs() -> None:
 
 def test_a_scenario_of_traces_says_how_to_replay_them() -> None:
     with pytest.raises(UsageError) as caught:
-        import_file(WORKLOAD, 3)
+        import_file(WORKLOAD, ImportOptions(scenario=3))
     assert "replay TARGET mine.trace" in str(caught.value.hint)
     with pytest.raises(UsageError, match="has 3 scenarios, and no 4"):
-        import_file(WORKLOAD, 4)
+        import_file(WORKLOAD, ImportOptions(scenario=4))
 
 
 def swapped(path: str, old: str, new: str) -> Callable[[], str]:
@@ -123,9 +123,9 @@ def swapped(path: str, old: str, new: str) -> Callable[[], str]:
         (swapped(DEVICE, ">CWDP<", ">CWXP<"), "plane_order"),
         (swapped(SSD, "Copy back = 1", "Copy back = 0"), "Copy back is '0', and only 1 works"),
         (swapped(SSD, "element = 2048", "element = 2000"), "8 planes of 256 blocks are 2048"),
-        (swapped(SSD, "ssdmodel_ssd", "disksim_disk"), "drive of another module"),
+        (swapped(SSD, "ssdmodel_ssd", "disksim_simpledisk"), "has no mechanics"),
         (lambda: "capacity = 5", "no known simulator"),
-        (lambda: "<html></html>", "<html> is no file of MQSim"),
+        (lambda: "<html></html>", "<html> is no file of a known simulator"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(

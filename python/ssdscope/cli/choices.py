@@ -106,6 +106,18 @@ def _drive_keys(_words: Words) -> Names:
     return {f"{each['key']}=": str(each["doc"]) for each in drive_keys()}
 
 
+def _transfer_rates(_words: Words) -> Names:
+    from ssdscope.targets.imports.options import RATES
+
+    return RATES
+
+
+def _time_units(_words: Words) -> Names:
+    from ssdscope.targets.imports.options import TIME_UNITS
+
+    return TIME_UNITS
+
+
 def _trace_formats(_words: Words) -> Names:
     from ssdscope.targets.trace_formats import TRACE_FORMATS
 
@@ -197,6 +209,8 @@ def _layout_fits(_words: Words) -> Names:
 
 
 PATTERNS = Choices(_patterns)
+TRANSFER_RATES = Choices(_transfer_rates)
+TIME_UNITS = Choices(_time_units, "inline")
 ARRIVALS = Choices(_arrivals)
 DISTRIBUTIONS = Choices(_distributions)
 VERIFICATIONS = Choices(_verifications)

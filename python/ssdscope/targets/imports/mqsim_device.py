@@ -8,34 +8,51 @@ import math
 from xml.etree.ElementTree import Element
 
 from ssdscope.errors import ConfigError
-from ssdscope.targets.drive_writer import Value, drive_toml
+from ssdscope.targets.drive_writer import Value
+from ssdscope.targets.imports.mqsim_names import DEFAULTS, OLD_NAMES, SECTIONS
+from ssdscope.targets.imports.options import ImportOptions
 from ssdscope.targets.imports.reading import (
+    Account,
     Values,
-    header,
     natural,
     positive,
     quantity,
+    renamed,
+    share,
     truth,
     unlike,
 )
+from ssdscope.targets.imports.writing import written
 from ssdscope.targets.imports.xml_text import texts
 
 Keys = dict[str, Value | list[int]]
-ROOT = "Execution_Parameter_Set"
 SECTOR_BYTES = 512
 LEAST_FREE_BLOCKS = 10
 """MQSim stops the host's writes and begins to collect at no less."""
 HARD_LIMIT_BLOCKS = 20
 """And its hard limit is no less than this."""
+BUFFER = ("Capacity", "DRAM_Data_Rate", "DRAM_Data_Busrt_Size")
+LEAST_TRANSFER_NS = 0.01
 POLICIES = {"GREEDY": "greedy", "RGA": "d-choices", "FIFO": "fifo", "RANDOM": "random"}
-LEVELS = ("LSB", "CSB", "MSB")
-TECHNOLOGIES = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
-SECTIONS = {
-    "host": "Host_Parameter_Set",
-    "device": "Device_Parameter_Set",
-    "flash": "Device_Parameter_Set/Flash_Parameter_Set",
+LEVELS = ("LSB", "CSB", "MSB", "WSB")
+TECHNOLOGIES = {
+    "SLC": ("LSB",),
+    "MLC": ("LSB", "MSB"),
+    "TLC": ("LSB", "CSB", "MSB"),
+    "QLC": ("LSB", "CSB", "MSB", "WSB"),
 }
 
+SLC_UNKNOWN = "how an SLC cache of a fork fills and empties is not known here; see pslc.bytes"
+ONLY = {
+    "Memory_Type": ("FLASH", "there is no other memory"),
+    "Address_Mapping": (
+        "PAGE_LEVEL",
+        "MQSim's hybrid map does nothing, and zones of its forks are not simulated here",
+    ),
+    "SLC_Cache_Enabled": ("false", SLC_UNKNOWN),
+    "Initial_SLC_Blk_Per_Plane": ("0", SLC_UNKNOWN),
+    "Support_Zone": ("false", "zones of MQSim's forks are not simulated here"),
+}
 NO_HOST_MEANING = {
     "SATA_Processing_Delay": "a fixed delay before and after each request, which no drive has",
     "Enable_ResponseTime_Logging": "`run --log FILE.parquet` logs every request",
@@ -65,7 +82,7 @@ NO_FLASH_MEANING = {
 }
 
 
-def drive(root: Element, path: str, notes: list[str]) -> str:
+def drive(root: Element, path: str, account: Account, options: ImportOptions) -> str:
     """Write the drive file.
 
     Raises
@@ -73,25 +90,30 @@ def drive(root: Element, path: str, notes: list[str]) -> str:
     ConfigError
         If a value is missing, wrong, or of something that is not simulated here.
     """
-    parts = {}
-    for name, place in SECTIONS.items():
-        element = root.find(place)
-        if element is None:
-            raise ConfigError(f"{path}: <{place.replace('/', '> <')}> is missing")
-        parts[name] = Values(f"{path}, <{element.tag}>", texts(element), notes)
-    host, device, flash = parts["host"], parts["device"], parts["flash"]
+    host, device, flash = (_section(root, name, path, account) for name in SECTIONS)
     values: Keys = {"description": "imported from a device file of MQSim"}
-    device.only("Memory_Type", "FLASH", "there is no other memory")
-    device.only("Address_Mapping", "PAGE_LEVEL", "MQSim has no other mapping that works")
-    values |= _use(device) | _nand(flash) | _geometry(device, flash) | _channel(device)
+    for name, (allowed, why) in ONLY.items():
+        (flash if name in flash.texts else device).only(name, allowed, why)
+    values |= _use(device) | _nand(flash) | _geometry(device, flash)
+    values |= _channel(device, options.transfer_rate)
     values |= _link(host, device) | _mapping(device, values) | _collection(device, values)
     values |= _scheduling(device) | _buffer(device)
     host.without_meaning(NO_HOST_MEANING)
     device.without_meaning(NO_DEVICE_MEANING)
     flash.without_meaning(NO_FLASH_MEANING)
-    for each in parts.values():
+    for each in (host, device, flash):
         each.name_the_rest()
-    return drive_toml(values, header(path, notes), ORIGINS)
+    return written(values, account, path, ORIGINS)
+
+
+def _section(root: Element, name: str, path: str, account: Account) -> Values:
+    """Find a section by one of its names: forks have renamed some."""
+    for place in SECTIONS[name]:
+        element = root.find(place)
+        if element is not None:
+            given = renamed(texts(element), OLD_NAMES)
+            return Values(f"{path}, <{element.tag}>", given, account, name, DEFAULTS[name])
+    raise ConfigError(f"{path}: <{SECTIONS[name][0].replace('/', '> <')}> is missing")
 
 
 ORIGINS = {
@@ -107,13 +129,11 @@ ORIGINS = {
 
 
 def _use(device: Values) -> Keys:
-    used = "Enabled_Preconditioning" in device and device.take("Enabled_Preconditioning", truth)
-    share = device.take("Overprovisioning_Ratio", quantity)
-    if share >= 1:
-        raise ConfigError(f"{device.where}: Overprovisioning_Ratio is {share}, a share of raw")
+    used = device.take("Enabled_Preconditioning", truth)
+    spare = device.take("Overprovisioning_Ratio", share)
     return {
         "default_state": "steady" if used else "fresh",
-        "over_provisioning_ratio": 1 / (1 - share) - 1,
+        "over_provisioning_ratio": 1 / (1 - spare) - 1,
     }
 
 
@@ -140,8 +160,10 @@ def _nand(flash: Values) -> Keys:
         values["nand.read_by_type_ns"] = reads
     if unlike(programs):
         values["nand.program_by_type_ns"] = programs
-    if len(names) == len(LEVELS) and (unlike(reads) or unlike(programs)):
+    if len(names) == len(TECHNOLOGIES["TLC"]) and (unlike(reads) or unlike(programs)):
         values["nand.type_order"] = "pairs"
+    if "Init_Bad_Block_Ratio" in flash:
+        values["nand.bad_block_ratio"] = flash.take("Init_Bad_Block_Ratio", quantity) / 100
     return values
 
 
@@ -157,18 +179,12 @@ def _geometry(device: Values, flash: Values) -> Keys:
     }
 
 
-def _channel(device: Values) -> Keys:
-    """Give the channel's times: two bytes in twice a whole number of nanoseconds."""
+def _channel(device: Values, asked: str | None) -> Keys:
+    """Give the channel's times."""
     device.only("Flash_Comm_Protocol", "NVDDR2", "the command times of others are not known here")
-    rate = device.take("Channel_Transfer_Rate", positive)
-    width = device.take("Flash_Channel_Width", positive)
-    if rate > 1000:
-        raise ConfigError(
-            f"{device.where}: Channel_Transfer_Rate is {rate}; above 1000 MT/s MQSim's transfers "
-            "take no time"
-        )
     return {
-        "channel.ns_per_byte": (1000 // rate) / width,
+        "channel.ns_per_byte": _transfer_ns(device, asked)
+        / device.take("Flash_Channel_Width", positive),
         "channel.read_command_ns": 290,
         "channel.read_command_extra_plane_ns": 650,
         "channel.program_command_ns": 361,
@@ -176,6 +192,26 @@ def _channel(device: Values) -> Keys:
         "channel.erase_command_ns": 220,
         "channel.ready_busy_ns": 20,
     }
+
+
+def _transfer_ns(device: Values, asked: str | None) -> float:
+    """Give the time of a transfer.
+
+    MQSim cuts it to whole nanoseconds: to none above 1,000 MT/s, for which stands the least that a
+    channel here can take.
+    """
+    rate = device.take("Channel_Transfer_Rate", positive)
+    stated, computed = 1000 / rate, 1000 // rate
+    if stated == computed:
+        return stated
+    way = asked or ("computed" if computed else "stated")
+    told = {"stated": f"{stated:.4g} ns a transfer, as stated", "computed": f"{computed} ns"}
+    other = {
+        "stated": f"MQSim computes {computed} ns (`--transfer-rate computed`)",
+        "computed": f"as MQSim computes it; stated are {stated:.4g} ns (`--transfer-rate stated`)",
+    }
+    device.account.note(f"Channel_Transfer_Rate = {rate}: {told[way]}; {other[way]}")
+    return max({"stated": stated, "computed": float(computed)}[way], LEAST_TRANSFER_NS)
 
 
 def _link(host: Values, device: Values) -> Keys:
@@ -196,16 +232,27 @@ def _link(host: Values, device: Values) -> Keys:
 
 
 def _mapping(device: Values, so_far: Keys) -> Keys:
-    order = device.take("Plane_Allocation_Scheme", str)
+    order = device.take("Plane_Allocation_Scheme", str).upper()
     values: Keys = {
         "ftl.kind": "page",
         "ftl.allocation": "address",
         "ftl.plane_order": order,
         "map.read_places": True,
     }
-    cache = device.take("CMT_Capacity", positive)
+    if "Mapping_Unit" in device:
+        unit, page = device.take("Mapping_Unit", positive), int(str(so_far["nand.page_bytes"]))
+        if unit < page:
+            raise ConfigError(
+                f"{device.where}: Mapping_Unit is {unit}, part of a page of {page} bytes, and here "
+                "whole pages are mapped",
+                hint=f"--override Mapping_Unit={page} imports the drive so",
+            )
+        values["ftl.map_unit_bytes"] = unit
     if device.take("Ideal_Mapping_Table", truth):
+        ideal = "all of the table is in RAM: Ideal_Mapping_Table"
+        device.without_meaning({"CMT_Capacity": ideal, "CMT_Sharing_Mode": ideal})
         return values
+    cache = device.take("CMT_Capacity", positive)
     sizes = ("channels", "ways", "dies", "planes", "blocks_per_plane", "pages_per_block")
     pages = math.prod(int(str(so_far[f"nand.{name}"])) for name in sizes)
     number_bits = math.ceil(math.log2(pages))
@@ -223,16 +270,25 @@ def _mapping(device: Values, so_far: Keys) -> Keys:
 def _collection(device: Values, so_far: Keys) -> Keys:
     blocks = int(str(so_far["nand.blocks_per_plane"]))
     policy = device.choose("GC_Block_Selection_Policy", POLICIES)
-    yields = device.take("Preemptible_GC_Enabled", truth)
+    low = device.take("GC_Exec_Threshold", share)
     hard = math.floor(device.take("GC_Hard_Threshold", quantity) * blocks)
+    urgent = max(hard, HARD_LIMIT_BLOCKS)
+    yields = device.take("Preemptible_GC_Enabled", truth)
+    begins = max(math.floor(low * blocks), LEAST_FREE_BLOCKS)
+    if yields and urgent >= begins:
+        device.account.note(
+            f"Preemptible_GC_Enabled = true: it begins at {begins} free blocks and must not yield "
+            f"below {urgent}, so it never does"
+        )
+        yields = False
     values: Keys = {
         "gc.policy": policy,
-        "gc.low_water_ratio": device.take("GC_Exec_Threshold", quantity),
+        "gc.low_water_ratio": low,
         "gc.min_free_blocks": LEAST_FREE_BLOCKS,
         "gc.stop_writes_blocks": LEAST_FREE_BLOCKS,
         "gc.max_victims": LEAST_FREE_BLOCKS,
         "gc.exclusive": not yields,
-        "gc.urgent_blocks": max(hard, HARD_LIMIT_BLOCKS),
+        "gc.urgent_blocks": urgent,
         "gc.skip_every": 540,
         "gc.copyback": device.take("Use_Copyback_for_GC", truth),
     }
@@ -256,15 +312,14 @@ def _scheduling(device: Values) -> Keys:
 
 def _buffer(device: Values) -> Keys:
     """Give the write cache: two bytes to a burst of its memory."""
-    mode = device.take("Caching_Mechanism", str)
-    capacity = device.take("Data_Cache_Capacity", natural)
-    rate = device.take("Data_Cache_DRAM_Data_Rate", positive)
-    burst = device.take("Data_Cache_DRAM_Data_Busrt_Size", positive)
-    if mode == "TURNED_OFF":
+    modes = {"SIMPLE": True, "ADVANCED": True, "TURNED_OFF": False}
+    size, rate, burst = (f"Data_Cache_{each}" for each in BUFFER)
+    if not device.choose("Caching_Mechanism", modes):
+        off = "the cache is off: Caching_Mechanism"
+        device.without_meaning(dict.fromkeys((size, rate, burst), off))
         return {}
-    if mode not in ("SIMPLE", "ADVANCED"):
-        raise ConfigError(f"{device.where}: Caching_Mechanism is {mode!r}")
+    per_byte_ns = 1000 / device.take(rate, positive) / (2 * device.take(burst, positive))
     return {
-        "write_buffer.bytes": capacity,
-        "write_buffer.ns_per_byte": 1000 / rate / (2 * burst),
+        "write_buffer.bytes": device.take(size, natural),
+        "write_buffer.ns_per_byte": per_byte_ns,
     }

@@ -1,12 +1,118 @@
-"""Values of a file that are taken by name; what nobody takes is named in the end."""
+"""Values of a file that are taken by name, and the account of what became of each.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+A section of a file is a `Values`. Its readers share an `Account`: each value that somebody takes
+is noted there, each default that stood in for a missing one, each value without a counterpart
+here and why, and in the end what nobody has asked for.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from ssdscope.errors import ConfigError
+from ssdscope.errors import ConfigError, UsageError, nearest
 
 T = TypeVar("T")
+Outcome = Literal["taken", "default", "replaced", "without counterpart", "not known"]
+_COUNTED = {
+    "taken": "taken",
+    "replaced": "replaced by --override",
+    "default": "missing, with the simulator's own default",
+    "without counterpart": "without a counterpart",
+    "not known": "not known",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What became of one value of a file.
+
+    Attributes
+    ----------
+    section
+        Where it stands, empty in a file without sections.
+    name
+        The file's.
+    value
+        As it stands there; of a missing one the default.
+    outcome
+        ``taken``, ``default``, ``replaced``, ``without counterpart`` or ``not known``.
+    why
+        The reason, empty for what is taken.
+    """
+
+    section: str
+    name: str
+    value: str
+    outcome: Outcome
+    why: str = ""
+
+
+@dataclass
+class Account:
+    """The account of a file.
+
+    Attributes
+    ----------
+    overrides
+        By name, values that take the place of the file's.
+    entries
+        One for each value, in the order in which they were read.
+    notes
+        What in the file has no meaning here, or another one; each with the reason.
+    """
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    _used: set[str] = field(default_factory=set)
+
+    def add(self, entry: Entry) -> None:
+        """Enter a value, once."""
+        if entry in self.entries:
+            return
+        self.entries.append(entry)
+        if entry.why:
+            self.note(f"{entry.name} = {entry.value}: {entry.why}")
+
+    def note(self, text: str) -> None:
+        """Add a remark, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def override(self, name: str, section: str) -> str | None:
+        """Give the value that takes the place of the file's, if there is one."""
+        for key in (name, f"{section}.{name}"):
+            if key in self.overrides:
+                self._used.add(key)
+                return self.overrides[key]
+        return None
+
+    def check_overrides(self) -> None:
+        """Refuse an override that nothing has asked for."""
+        for name in self.overrides:
+            if name not in self._used:
+                raise UsageError(
+                    f"--override {name}: no value of that name is needed",
+                    hint=nearest(name, [each.name for each in self.entries]),
+                )
+
+    def header(self, path: str) -> list[str]:
+        """Give the lines at the top of a drive file that was imported."""
+        counts = [
+            f"{count} {word}"
+            for outcome, word in _COUNTED.items()
+            if (count := sum(each.outcome == outcome for each in self.entries))
+        ]
+        said = [
+            "",
+            "Without a counterpart here, or another than it seems:",
+            *(f"- {each}" for each in self.notes),
+        ]
+        return [
+            f"Imported from {path}.",
+            f"Values: {', '.join(counts)}.",
+            *(said if self.notes else []),
+        ]
 
 
 @dataclass
@@ -19,30 +125,64 @@ class Values:
         File and section, for messages.
     texts
         By name, as they stand in the file.
-    notes
-        What has no meaning here, or another one.
+    account
+        Of the file.
+    section
+        What an override may write before a name, where sections share names.
+    defaults
+        What the simulator itself takes for a missing value.
     """
 
     where: str
     texts: Mapping[str, str]
-    notes: list[str]
+    account: Account
+    section: str = ""
+    defaults: Mapping[str, str] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.texts
+        return name in self.texts or self.account.override(name, self.section) is not None
+
+    def is_taken(self, name: str) -> bool:
+        """Say whether somebody has asked for a value."""
+        return name in self._taken
+
+    def text(self, name: str) -> str:
+        """Take a value as text: the override's, the file's or the simulator's default.
+
+        Raises
+        ------
+        ConfigError
+            If there is none.
+        """
+        given = self.texts[name].strip() if name in self.texts else None
+        self._taken.add(name)
+        other = self.account.override(name, self.section)
+        if other is not None:
+            why = f"replaced by {other}, as --override says"
+            self.account.add(Entry(self.section, name, given or "nothing", "replaced", why))
+            return other
+        if given is not None:
+            self.account.add(Entry(self.section, name, given, "taken"))
+            return given
+        if name not in self.defaults:
+            raise ConfigError(
+                f"{self.where}: {name} is missing", hint=f"--override {name}=VALUE gives one"
+            )
+        default = self.defaults[name]
+        why = "missing; the simulator's own default"
+        self.account.add(Entry(self.section, name, default, "default", why))
+        return default
 
     def take(self, name: str, kind: Callable[[str], T]) -> T:
-        """Take a value that must be there.
+        """Take a value.
 
         Raises
         ------
         ConfigError
             If it is missing or not of its kind.
         """
-        if name not in self.texts:
-            raise ConfigError(f"{self.where}: {name} is missing")
-        self._taken.add(name)
-        text = self.texts[name].strip()
+        text = self.text(name)
         try:
             return kind(text)
         except (KeyError, ValueError, OverflowError):
@@ -50,39 +190,47 @@ class Values:
             raise ConfigError(f"{self.where}: {name} is {text!r}, not {expected}") from None
 
     def choose(self, name: str, choices: Mapping[str, T]) -> T:
-        """Take a value that stands for another."""
-        text = self.take(name, str)
-        if text not in choices:
-            raise ConfigError(
-                f"{self.where}: {name} is {text!r}", hint=f"known here: {', '.join(choices)}"
-            )
-        return choices[text]
+        """Take a value that stands for another, whatever its case."""
+        text = self.text(name)
+        for each in (text, text.upper(), text.lower()):
+            if each in choices:
+                return choices[each]
+        raise ConfigError(
+            f"{self.where}: {name} is {text!r}",
+            hint=f"known here: {', '.join(choices)}; --override {name}=VALUE takes another",
+        )
 
     def only(self, name: str, allowed: str, why: str) -> None:
         """Refuse a value that the drive would not be the same without."""
-        if name in self.texts and (text := self.take(name, str)) != allowed:
-            raise ConfigError(f"{self.where}: {name} is {text!r}, and only {allowed} works: {why}")
+        if name in self and (text := self.text(name)).upper() != allowed.upper():
+            raise ConfigError(
+                f"{self.where}: {name} is {text!r}, and only {allowed} works: {why}",
+                hint=f"--override {name}={allowed} imports the drive without it",
+            )
 
     def without_meaning(self, reasons: Mapping[str, str]) -> None:
         """Name what says nothing about a drive here."""
         for name in reasons:
             if name in self.texts:
                 self._taken.add(name)
-                self.notes.append(f"{name} = {self.texts[name].strip()}: {reasons[name]}")
+                value = self.texts[name].strip()
+                entry = Entry(self.section, name, value, "without counterpart", reasons[name])
+                self.account.add(entry)
 
     def name_the_rest(self) -> None:
         """Name what nobody has taken."""
         for name, text in self.texts.items():
             if name not in self._taken:
-                self.notes.append(f"{name} = {text.strip()}: not known, left out")
+                why = "not known, left out"
+                self.account.add(Entry(self.section, name, text.strip(), "not known", why))
 
 
 def natural(text: str) -> int:
-    """Read a whole number that is not negative."""
-    value = int(text)
-    if value < 0:
+    """Read a whole number that is not negative; ``1200.0`` is one."""
+    value = float(text)
+    if value < 0 or not value.is_integer():
         raise ValueError
-    return value
+    return int(value) if any(each in text for each in ".eE") else int(text)
 
 
 def positive(text: str) -> int:
@@ -101,6 +249,14 @@ def quantity(text: str) -> float:
     return value
 
 
+def share(text: str) -> float:
+    """Read a part of a whole, below all of it."""
+    value = quantity(text)
+    if value >= 1:
+        raise ValueError
+    return value
+
+
 def truth(text: str) -> bool:
     """Read a truth value: MQSim's words, or DiskSim's digits."""
     return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
@@ -110,6 +266,7 @@ EXPECTED: dict[Callable[[str], object], str] = {
     natural: "a whole number",
     positive: "a whole number above 0",
     quantity: "a number, 0 or more",
+    share: "a number from 0 to below 1",
     truth: "true or false",
 }
 
@@ -119,7 +276,7 @@ def unlike(values: Iterable[object]) -> bool:
     return len(set(values)) > 1
 
 
-def header(path: str, notes: Sequence[str]) -> list[str]:
-    """Give the lines at the top of a drive file that was imported."""
-    said = ["", "Without meaning here:", *(f"- {each}" for each in notes)] if notes else []
-    return [f"Imported from {path}.", *said]
+def renamed(texts: Mapping[str, str], old_names: Mapping[str, str]) -> dict[str, str]:
+    """Give values the names of today; what is there under both keeps today's."""
+    today = {old_names.get(name, name): text for name, text in texts.items() if name in old_names}
+    return {**today, **{name: text for name, text in texts.items() if name not in old_names}}
