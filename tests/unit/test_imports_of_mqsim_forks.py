@@ -167,6 +167,8 @@ def test_an_override_that_nothing_asks_for_is_refused() -> None:
     with pytest.raises(UsageError, match="no value of that name is needed") as caught:
         import_file(str(DEVICE), ImportOptions(overrides={"Page_Capacty": "4096"}))
     assert "Page_Capacity" in str(caught.value.hint)
+    with pytest.raises(UsageError, match="would change nothing: all of the table is in RAM"):
+        import_file(str(DEVICE), ImportOptions(overrides={"CMT_Capacity": "65536"}))
 
 
 def test_each_value_is_accounted_for_once() -> None:

@@ -14,10 +14,10 @@ A device file of MQSim as a drive, which is a target then:
   ssdscope drives import ssdconfig.xml > mine.toml
 Its workload file as jobs, for `ssdscope run mine.toml --jobs jobs.toml`:
   ssdscope drives import workload.xml > jobs.toml
-A fork's file whose scheduler is not simulated here, with MQSim's own:
-  ssdscope drives import fork.xml --override Transaction_Scheduling_Policy=OUT_OF_ORDER
-A hard disk of DiskSim; the files that it names lie beside it:
-  ssdscope drives import cheetah9LP.diskspecs -O disk.toml
+The same with a value of your own, by the file's name for it:
+  ssdscope drives import ssdconfig.xml --override Page_Capacity=16384
+An SSD or a hard disk of DiskSim; files that it names lie beside it:
+  ssdscope drives import ssd.parv -O ssd.toml
 """
 SHORT = "Turn a file of another simulator into one of ours."
 OVERRIDE_FORM = "expected NAME=VALUE, as Channel_Transfer_Rate=800"

@@ -90,11 +90,15 @@ class Account:
     def check_overrides(self) -> None:
         """Refuse an override that nothing has asked for."""
         for name in self.overrides:
-            if name not in self._used:
-                raise UsageError(
-                    f"--override {name}: no value of that name is needed",
-                    hint=nearest(name, [each.name for each in self.entries]),
-                )
+            if name in self._used:
+                continue
+            for each in self.entries:
+                if name in (each.name, f"{each.section}.{each.name}"):
+                    raise UsageError(f"--override {name} would change nothing: {each.why}")
+            raise UsageError(
+                f"--override {name}: no value of that name is needed",
+                hint=nearest(name, [each.name for each in self.entries]),
+            )
 
     def header(self, path: str) -> list[str]:
         """Give the lines at the top of a drive file that was imported."""
