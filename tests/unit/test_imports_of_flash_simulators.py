@@ -364,6 +364,23 @@ def test_bad_files_are_refused_by_name(tmp_path: Path, text: Callable[[], str], 
     assert said in caught.value.message
 
 
+def test_an_override_is_offered_as_a_shell_takes_it(tmp_path: Path) -> None:
+    with pytest.raises(SsdscopeError) as caught:
+        imported(tmp_path, swapped(SSDSIM, "mapping=1", "mapping=3"))
+    assert "--override 'address mapping=1'" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("text", [FLASHSIM, SSDSIM, SIMPLESSD, SIMPLESSD_XML, SIMPLESSD_OLD])
+def test_a_cut_file_is_a_drive_or_refused(tmp_path: Path, text: str) -> None:
+    refused = 0
+    for end in range(0, len(text), 37):
+        try:
+            imported(tmp_path, text[:end])
+        except SsdscopeError:
+            refused += 1
+    assert refused > 3
+
+
 def test_the_command_accounts_for_each_value(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

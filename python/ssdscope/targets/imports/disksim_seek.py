@@ -12,10 +12,10 @@ from pathlib import Path
 from ssdscope.errors import ConfigError, SsdscopeError
 from ssdscope.targets.imports.file_text import file_text
 from ssdscope.targets.imports.parv import Block
-from ssdscope.targets.imports.reading import Values, quantity
+from ssdscope.targets.imports.reading import QUANTITY_MAX, Values, quantity
 
 KINDS = ("constant", "curve", "linear", "hpl", "hplplus10", "extracted")
-HPL_TERMS, TEN, LEAST_MEASURED = 6, 10, 2
+HPL_TERMS, TEN, LEAST_MEASURED, LEAST_CYLINDERS = 6, 10, 2, 2
 _ROW = re.compile(r"^\s*(\d+)\s*[,\s]\s*([\d.]+)(.*)$", re.MULTILINE)
 SINGLE, AVERAGE, FULL = "Single cylinder seek time", "Average seek time", "Full strobe seek time"
 IGNORED = "the seek type has the times"
@@ -38,6 +38,8 @@ def seek_ms(mechanics: Block, given: Values, cylinders: int) -> tuple[float, flo
     ConfigError
         If a value or a file of times is missing or wrong.
     """
+    if cylinders < LEAST_CYLINDERS:
+        raise ConfigError(f"{given.where}: {cylinders} cylinders have no seek between them")
     kind = given.choose("Seek type", {each: each for each in KINDS})
     if kind == "constant":
         constant = given.take("Constant seek time", quantity)
@@ -82,7 +84,7 @@ def _numbers(mechanics: Block, name: str, count: int) -> list[float]:
         found = [float(each) for each in numbers]
     except ValueError:
         found = []
-    if len(found) != count:
+    if len(found) != count or not all(abs(each) <= QUANTITY_MAX for each in found):
         raise ConfigError(f"{mechanics.where}: {name} are not {count} numbers")
     return found
 
@@ -103,11 +105,11 @@ def _measured(mechanics: Block, given: Values, cylinders: int) -> list[float]:
             f"{path}: holds {len(rows)} seek times; expected lines of cylinders and milliseconds"
         )
     try:
-        measured = sorted((int(row[0]), float(row[1])) for row in rows)
+        measured = sorted((int(row[0]), quantity(row[1])) for row in rows)
     except ValueError:
         raise ConfigError(f"{path}: a seek time is no number") from None
     if any(re.search(r"\d", row[2]) for row in rows):
-        given.account.note(f"{file}: a second column of times, of writes, is left out")
+        given.account.note(f"{file}: further columns, as of deviations and of writes, are left out")
     given.account.note(
         f"{file}: {len(rows)} measured seeks; the curve here goes through their ends and their mean"
     )

@@ -21,11 +21,14 @@ def file_text(path: str) -> str:
         If it is no text, or far more than anyone writes.
     """
     try:
-        return read_text(path, BYTES_MAX)
+        text = read_text(path, BYTES_MAX)
     except ConfigError:
         size = Path(path).stat().st_size
         raw = Path(path).read_bytes() if size <= BYTES_MAX else b"\0"
         plain = sum(byte < 128 for byte in raw)
         if 0 in raw or plain < ASCII_LEAST * len(raw):
             raise
-        return raw.decode("latin-1")
+        text = raw.decode("latin-1")
+    if "\0" in text:
+        raise ConfigError(f"{path}: not a text file: it holds a zero byte")
+    return text

@@ -15,6 +15,7 @@ from ssdscope.targets.imports.reading import (
     Account,
     Values,
     natural,
+    overriding,
     positive,
     quantity,
     renamed,
@@ -245,7 +246,7 @@ def _mapping(device: Values, so_far: Keys) -> Keys:
             raise ConfigError(
                 f"{device.where}: Mapping_Unit is {unit}, part of a page of {page} bytes, and here "
                 "whole pages are mapped",
-                hint=f"--override Mapping_Unit={page} imports the drive so",
+                hint=f"{overriding('Mapping_Unit', str(page))} imports the drive so",
             )
         values["ftl.map_unit_bytes"] = unit
     if device.take("Ideal_Mapping_Table", truth):

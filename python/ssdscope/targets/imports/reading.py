@@ -5,6 +5,7 @@ is noted there, each default that stood in for a missing one, each value without
 here and why, and in the end what nobody has asked for.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
@@ -13,6 +14,8 @@ from ssdscope.errors import ConfigError, UsageError, nearest
 
 T = TypeVar("T")
 Outcome = Literal["taken", "default", "replaced", "without counterpart", "not known"]
+QUANTITY_MAX = 1e12
+"""Of any unit of any simulator: beyond what flash or a disk has."""
 _COUNTED = {
     "taken": "taken",
     "replaced": "replaced by --override",
@@ -171,7 +174,7 @@ class Values:
             return given
         if name not in self.defaults:
             raise ConfigError(
-                f"{self.where}: {name} is missing", hint=f"--override {name}=VALUE gives one"
+                f"{self.where}: {name} is missing", hint=f"{overriding(name)} gives one"
             )
         default = self.defaults[name]
         why = "missing; the simulator's own default"
@@ -201,7 +204,7 @@ class Values:
                 return choices[each]
         raise ConfigError(
             f"{self.where}: {name} is {text!r}",
-            hint=f"known here: {', '.join(choices)}; --override {name}=VALUE takes another",
+            hint=f"known here: {', '.join(choices)}; {overriding(name)} takes another",
         )
 
     def only(self, name: str, allowed: str, why: str) -> None:
@@ -209,7 +212,7 @@ class Values:
         if name in self and (text := self.text(name)).upper() != allowed.upper():
             raise ConfigError(
                 f"{self.where}: {name} is {text!r}, and only {allowed} works: {why}",
-                hint=f"--override {name}={allowed} imports the drive without it",
+                hint=f"{overriding(name, allowed)} imports the drive without it",
             )
 
     def without_meaning(self, reasons: Mapping[str, str]) -> None:
@@ -227,6 +230,11 @@ class Values:
             if name not in self._taken:
                 why = "not known, left out"
                 self.account.add(Entry(self.section, name, text.strip(), "not known", why))
+
+
+def overriding(name: str, value: str = "VALUE") -> str:
+    """Word an override as a shell takes it."""
+    return f"--override {shlex.quote(f'{name}={value}')}"
 
 
 def natural(text: str) -> int:
@@ -248,7 +256,7 @@ def positive(text: str) -> int:
 def quantity(text: str) -> float:
     """Read a number that is not negative."""
     value = float(text)
-    if not 0 <= value < float("inf"):
+    if not 0 <= value <= QUANTITY_MAX:
         raise ValueError
     return value
 
@@ -269,7 +277,7 @@ def truth(text: str) -> bool:
 EXPECTED: dict[Callable[[str], object], str] = {
     natural: "a whole number",
     positive: "a whole number above 0",
-    quantity: "a number, 0 or more",
+    quantity: f"a number from 0 to {QUANTITY_MAX:g}",
     share: "a number from 0 to below 1",
     truth: "true or false",
 }

@@ -8,7 +8,15 @@ import re
 
 from ssdscope.errors import ConfigError
 from ssdscope.targets.drive_writer import Value
-from ssdscope.targets.imports.reading import Account, Values, natural, positive, quantity, share
+from ssdscope.targets.imports.reading import (
+    Account,
+    Values,
+    natural,
+    overriding,
+    positive,
+    quantity,
+    share,
+)
 from ssdscope.targets.imports.settings_text import settings
 from ssdscope.targets.imports.writing import written
 
@@ -41,7 +49,7 @@ GEOMETRY = (
     ("erase limit", "nand.endurance_erases", positive),
 )
 ONLY = {
-    "address mapping": ("1", "SSDsim reads the number of another map and maps by the page"),
+    "address mapping": ("1", "SSDsim itself maps by the page whatever it says, a fork may not"),
     "active write": ("0", "writes in idle time are not simulated here"),
     "flash mode": ("0", "cells of several bits of SSDsim's 3D fork are not simulated here"),
 }
@@ -129,7 +137,7 @@ def _ways(given: Values, channels: int) -> int:
         raise ConfigError(
             f"{given.where}: the channels have {', '.join(map(str, counts))} chips, and here all "
             "have as many",
-            hint=f"--override 'chip number[0]={max(counts)}' changes one",
+            hint=f"{overriding('chip number[0]', str(max(counts)))} changes one",
         )
     beyond = [name for name in given.texts if re.fullmatch(r"chip number\[\d+\]", name)]
     unused = "there is no such channel"
