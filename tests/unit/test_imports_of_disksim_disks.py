@@ -1,5 +1,6 @@
 """Hard disks of DiskSim: files that name files, zones, seek curves, and what is refused."""
 
+import math
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,27 @@ def test_seek_curves_by_hand(
     disk = keys(import_file(written(tmp_path, MODEL % kind)))["disk"]
     found = [disk[f"seek_{each}_ns"] / 1e6 for each in ("track", "average", "full")]
     assert found == pytest.approx([track_ms, mean_ms, full_ms], abs=1e-6)
+
+
+def test_the_simulators_own_curve_is_not_off(tmp_path: Path) -> None:
+    # A root up to a third of 999 cylinders, a line from there: 1 ms, 6 ms and 9 ms at the ends.
+    root = 5 / (math.sqrt(333) - 1)
+    times = [
+        1 + root * (math.sqrt(each) - 1) if each < 333 else 6 + 3 * (each - 333) / 666
+        for each in range(1, 1000)
+    ]
+    lines = "".join(f"{each}, {ms:.9f}\n" for each, ms in enumerate(times, start=1))
+    (tmp_path / "ours.seek").write_text(lines, encoding="utf-8")
+    model = MODEL % "extracted,\n Full seek curve = ours.seek"
+    notes = import_file(written(tmp_path, model)).notes
+    assert "seeks: the curve here is 0.00 ms off in the mean, 0.00 ms at most" in notes
+    # A straight line has no root in it.
+    linear = "linear,\n Single cylinder seek time = 1.0,\n Full strobe seek time = 9.0"
+    off = [
+        each for each in import_file(written(tmp_path, MODEL % linear)).notes if "off in" in each
+    ]
+    assert off
+    assert "0.00" not in off[0]
 
 
 def test_tracks_without_zones_have_the_capacity_and_the_longest_track(tmp_path: Path) -> None:

@@ -54,13 +54,44 @@ def seek_ms(mechanics: Block, given: Values, cylinders: int) -> tuple[float, flo
     elif kind == "extracted":
         times = _measured(mechanics, given, cylinders)
     else:
-        times = _of_hpl(mechanics, given, cylinders, ten=kind == "hplplus10")
+        times = _of_hpl(mechanics, cylinders, ten=kind == "hplplus10")
     given.without_meaning(dict.fromkeys((SINGLE, AVERAGE, FULL), IGNORED))
+    mean = _mean(times)
+    given.account.note(f"seeks: {_deviation(times, mean)}")
+    return times[0], mean, times[-1]
+
+
+def _mean(times: list[float]) -> float:
+    """Give the mean over all pairs of cylinders, of which more are near each other."""
+    cylinders = len(times) + 1
     weighted = sum((cylinders - distance) * ms for distance, ms in enumerate(times, start=1))
-    return times[0], 2 * weighted / (cylinders * (cylinders - 1)), times[-1]
+    return 2 * weighted / (cylinders * (cylinders - 1))
 
 
-def _of_hpl(mechanics: Block, given: Values, cylinders: int, *, ten: bool) -> list[float]:
+def _deviation(times: list[float], mean: float) -> str:
+    """Word how far the simulator's curve is from that of the file.
+
+    It has two branches that meet at a third of the stroke, of a root and of a line, through the
+    first time, the mean and the last. So it is a sum of three curves, each 1 at one of its ends.
+    """
+    last = len(times)
+    knee = last / 3
+    rise = max(math.sqrt(knee) - 1, 1e-9)
+    shares = [
+        (min(1.0, (math.sqrt(each) - 1) / rise) if each < knee else (last - each) / (last - knee))
+        for each in range(1, last + 1)
+    ]
+    plain = [times[0] if each < knee else times[-1] for each in range(1, last + 1)]
+    fixed = [end * (1 - share) for end, share in zip(plain, shares, strict=True)]
+    height = (mean - _mean(fixed)) / max(_mean(shares), 1e-9)
+    off = [
+        abs(ms - start - height * share)
+        for ms, start, share in zip(times, fixed, shares, strict=True)
+    ]
+    return f"the curve here is {_mean(off):.2f} ms off in the mean, {max(off):.2f} ms at most"
+
+
+def _of_hpl(mechanics: Block, cylinders: int, *, ten: bool) -> list[float]:
     """Give HP Labs' equation: a root below V1 cylinders, a line from there on."""
     name = "HPL seek equation values"
     knee, short, root, long, slope, single = _numbers(mechanics, name, HPL_TERMS)
@@ -73,7 +104,6 @@ def _of_hpl(mechanics: Block, given: Values, cylinders: int, *, ten: bool) -> li
     if ten:
         first = _numbers(mechanics, "First ten seek times", TEN)
         times = [*first, *times[len(first) :]][: len(times)]
-    given.account.note(f"{name}: the curve here goes through its ends and its mean")
     return times
 
 
@@ -110,9 +140,7 @@ def _measured(mechanics: Block, given: Values, cylinders: int) -> list[float]:
         raise ConfigError(f"{path}: a seek time is no number") from None
     if any(re.search(r"\d", row[2]) for row in rows):
         given.account.note(f"{file}: further columns, as of deviations and of writes, are left out")
-    given.account.note(
-        f"{file}: {len(rows)} measured seeks; the curve here goes through their ends and their mean"
-    )
+    given.account.note(f"{file}: {len(rows)} measured seeks")
     return [_between(measured, distance) for distance in range(1, cylinders)]
 
 
