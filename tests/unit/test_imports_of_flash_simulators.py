@@ -282,10 +282,11 @@ def test_ssdsims_commands_and_accounts(tmp_path: Path) -> None:
     assert drive["scheduler"] == {"multi_plane": True, "die_interleave": True}
     assert drive["gc"] == {"copyback": True, "policy": "greedy", "low_water_ratio": 0.1}
     assert drive["nand"]["ways"] == 2
-    told = {each.name: each.outcome for each in found.account}
-    assert told["t_RST"] == told["chip number[2]"] == told["aged ratio"] == "without counterpart"
-    assert told["t_WC"] == told["chip number[1]"] == "taken"
-    assert "not known" not in told.values()
+    outcomes = {each.name: each.outcome for each in found.account}
+    for name in ("t_RST", "chip number[2]", "aged ratio"):
+        assert outcomes[name] == "without counterpart"
+    assert outcomes["t_WC"] == outcomes["chip number[1]"] == "taken"
+    assert "not known" not in outcomes.values()
 
 
 def test_ssdsims_comments_may_be_of_another_encoding(tmp_path: Path) -> None:

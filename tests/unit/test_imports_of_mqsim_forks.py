@@ -173,10 +173,10 @@ def test_an_override_that_nothing_asks_for_is_refused() -> None:
 
 def test_each_value_is_accounted_for_once() -> None:
     imported = import_file(str(DEVICE))
-    told = [(each.section, each.name) for each in imported.account]
-    assert len(told) == len(set(told))
+    entered = [(each.section, each.name) for each in imported.account]
+    assert len(entered) == len(set(entered))
     in_file = DEVICE.read_text(encoding="utf-8").count("</") - 4  # the sections
-    assert len(told) == in_file
+    assert len(entered) == in_file
     assert outcomes(imported)["Page_Capacity"] == "taken"
     assert outcomes(imported)["IO_Queue_Depth"] == "without counterpart"
     assert outcomes(imported)["Bad_Blocks_Expected"] == "not known"

@@ -66,11 +66,11 @@ def geometry(layout: Block, model: Values, account: Account) -> dict[str, Value]
     if layout.module == "dm_layout_g1":
         zones = _zones(layout, cylinders, account)
         count, fall = len(zones), _fall(zones)
-        told = f"{count} zones of {zones[0].sectors} to {zones[-1].sectors} sectors a track"
+        found = f"{count} zones of {zones[0].sectors} to {zones[-1].sectors} sectors a track"
     elif layout.module == "dm_layout_g4":
         longest = _longest_track(layout)
         count, fall = G4_ZONES, max(0.0, 2 * (longest - mean)) / cylinders
-        told = f"tracks of up to {longest} sectors"
+        found = f"tracks of up to {longest} sectors"
     else:
         raise ConfigError(
             f"{layout.where}: this layout is not known here", hint="dm_layout_g1 and _g4 are"
@@ -81,7 +81,7 @@ def geometry(layout: Block, model: Values, account: Account) -> dict[str, Value]
     inner = min(outer, round(2 * mean - outer)) if count > 1 else outer
     here = surfaces * _sectors_of_a_surface(cylinders, count, outer, inner)
     account.note(
-        f"{told}: here {count} zones of equal width, from {outer} to {inner} on a straight line "
+        f"{found}: here {count} zones of equal width, from {outer} to {inner} on a straight line "
         f"through them; {here:,} sectors for a Block count of {sectors:,}"
     )
     return {

@@ -206,12 +206,12 @@ def _transfer_ns(device: Values, asked: str | None) -> float:
     if stated == computed:
         return stated
     way = asked or ("computed" if computed else "stated")
-    told = {"stated": f"{stated:.4g} ns a transfer, as stated", "computed": f"{computed} ns"}
+    figures = {"stated": f"{stated:.4g} ns a transfer, as stated", "computed": f"{computed} ns"}
     other = {
         "stated": f"MQSim computes {computed} ns (`--transfer-rate computed`)",
         "computed": f"as MQSim computes it; stated are {stated:.4g} ns (`--transfer-rate stated`)",
     }
-    device.account.note(f"Channel_Transfer_Rate = {rate}: {told[way]}; {other[way]}")
+    device.account.note(f"Channel_Transfer_Rate = {rate}: {figures[way]}; {other[way]}")
     return max({"stated": stated, "computed": float(computed)}[way], LEAST_TRANSFER_NS)
 
 
