@@ -54,7 +54,8 @@ def test_settings_come_with_what_they_gain(cli, report: Callable[..., str]) -> N
     said = cli("advise", report(), "--for", "ext4,zfs", "--seed", "1", "-o", "json").document
     by_tool = {each["tool"]: each for each in said["advice"]}
     ext4 = by_tool["ext4"]
-    assert shlex.split(ext4["command"])[:3] == ["mkfs.ext4", "-E", "stride=2,stripe_width=64"]
+    assert shlex.split(ext4["command"])[:4] == ["mkfs.ext4", "-b", "4096", "-E"]
+    assert shlex.split(ext4["command"])[4] == "stride=2,stripe_width=64"
     assert ext4["gain"]["low"] > 1.2
     assert ext4["gain"]["of"] == "twin"
     assert (by_tool["zfs"]["outcome"], by_tool["zfs"]["command"]) == ("no effect", None)
@@ -66,7 +67,7 @@ def test_the_text_fits_a_terminal_and_leaves_commands_whole(
 ) -> None:
     monkeypatch.setattr("ssdscope.cli.terminal.width", lambda: 80)
     said = cli("advise", report(), "--device", "/dev/nvme0n1", "--seed", "1").out
-    assert "\n  mkfs.ext4 -E stride=2,stripe_width=64 /dev/nvme0n1\n" in said
+    assert "\n  mkfs.ext4 -b 4096 -E stride=2,stripe_width=64 /dev/nvme0n1\n" in said
     assert "times as fast" in said
     assert "No difference on this drive:" in said
     assert "No advice, as what it rests on is not known:" in said

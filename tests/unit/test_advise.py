@@ -109,34 +109,86 @@ def test_read_ahead_of_ryu_b() -> None:
 @pytest.mark.parametrize(
     ("knob", "command"),
     [
-        ("sfdisk partition start", "echo start=8192 | sfdisk --label gpt /dev/sdb"),
+        ("sfdisk partition start", "echo start=4MiB | sfdisk --label gpt /dev/sdb"),
         ("lvm dataalignment", "pvcreate --dataalignment 8192s /dev/sdb"),
-        ("ext4 stride, stripe_width", "mkfs.ext4 -E stride=4,stripe_width=1024 /dev/sdb"),
+        ("ext4 stride, stripe_width", "mkfs.ext4 -b 4096 -E stride=4,stripe_width=1024 /dev/sdb"),
         ("xfs su, sw", "mkfs.xfs -d su=4096k,sw=1 -l su=16k /dev/sdb"),
         ("f2fs segments per section", "mkfs.f2fs -s 2 -z 1 /dev/sdb"),
         ("zfs ashift", "zpool create -o ashift=14 POOL /dev/sdb"),
-        ("bcache bucket", "make-bcache -C --bucket 4096K --block 16K /dev/sdb"),
-        ("innodb innodb_flush_neighbors", "innodb_flush_neighbors = 1"),
-        ("innodb innodb_log_write_ahead_size", "innodb_log_write_ahead_size = 16384"),
+        ("bcache bucket", "make-bcache -C --bucket 4096K --block 4K /dev/sdb"),
+        ("innodb innodb_flush_neighbors", None),
+        ("innodb innodb_log_write_ahead_size", "innodb_log_write_ahead_size = 4096"),
         ("innodb innodb_io_capacity", "innodb_io_capacity = 500\ninnodb_io_capacity_max = 1000"),
     ],
 )
-def test_commands_of_a_drive_that_merges(knob: str, command: str) -> None:
+def test_commands_of_a_drive_that_merges(knob: str, command: str | None) -> None:
     assert by_knob(advise(MERGING, "/dev/sdb", sustained=SUSTAINED))[knob].command == command
+
+
+@pytest.mark.parametrize(
+    ("knob", "units", "capacity_bytes", "command"),
+    [
+        # The driver takes no bucket above 16 MiB, and wants 128 beside the first.
+        ("bcache bucket", (4096, 64 * MIB), 0, "make-bcache -C --bucket 16384K --block 4K"),
+        ("bcache bucket", (4096, 8 * MIB), 512 * MIB, "make-bcache -C --bucket 2048K --block 4K"),
+        ("mdadm chunk (RAID-5, RAID-6)", (3 * MIB, None), 0, "--chunk=4096K /dev/sdb"),
+        ("linux fstrim --minimum", (4096, 192 * MIB), 0, f"--minimum {128 * MIB} "),
+        ("lvm thin chunk size", (96 * KIB, None), 0, "--chunksize 192k "),
+        ("ext4 stride, stripe_width", (12 * KIB, MIB), 0, "-b 4096 -E stride=256,stripe_width=256"),
+        ("xfs su, sw", (4096, 4 * MIB), 400 * MIB, "-d su=4096k,sw=1,agcount=4 -l su=4k"),
+        ("xfs su, sw", (16 * KIB, 16 * MIB), 400 * MIB, "-d su=16k,sw=1,agcount=4 -l su=16k"),
+        ("sfdisk partition start", (4096, 64 * MIB), 0, "echo start=64MiB |"),
+        ("sfdisk partition start", (96 * KIB, 40 * MIB + 96 * KIB), 0, "echo start=41056KiB |"),
+    ],
+)
+def test_commands_hold_the_limits_of_their_tools(
+    knob: str, units: tuple[int, int | None], capacity_bytes: int, command: str
+) -> None:
+    rmw, merge = units
+    found = [finding("rmw_unit_bytes", rmw), finding("trim_effect", 2.0)]
+    found += [finding("merge_unit_bytes", merge)] if merge else []
+    given = advise(Findings(found), "/dev/sdb", capacity_bytes=capacity_bytes)
+    assert command in (by_knob(given)[knob].command or "")
+
+
+def test_blocks_of_4096_bytes_are_what_tools_take_by_themselves() -> None:
+    found = Findings([finding("rmw_unit_bytes", 16 * KIB), finding("queue_depth_knee", 40.0)])
+    queue = {"logical_block_size": "4096", "physical_block_size": "4096", "nr_requests": "32"}
+    given = by_knob(advise(found, "/dev/sdb", queue=queue))
+    for knob, own in (
+        ("dm-crypt sector-size", "4096"),
+        ("innodb innodb_log_write_ahead_size", "4096"),
+        ("linux nr_requests", "32"),
+    ):
+        assert (given[knob].command, given[knob].default) == (None, own)
+    small = by_knob(advise(Findings([finding("rmw_unit_bytes", 2048)]), "/dev/sdb", queue=queue))
+    assert small["zfs ashift"].command is None  # 11 would be below a block
+
+
+def test_what_a_default_is_of_is_named_with_its_version() -> None:
+    given = by_knob(advise(MERGING, "/dev/sdb", sustained=SUSTAINED, queue={"nr_requests": "31"}))
+    assert given["postgres effective_io_concurrency"].default == "1"
+    assert given["postgres effective_io_concurrency"].default_of == "PostgreSQL 15"
+    assert given["rocksdb compaction_readahead_size"].default == "0"
+    assert given["innodb innodb_flush_neighbors"].outcome == "no effect"
+    assert given["linux nr_requests"].default_of is None  # that is set today
+    for knob in KNOBS:
+        assert knob.default in (None, 0) or knob.product or knob.typed_in is None
 
 
 def test_units_that_begin_later_shift_a_partition() -> None:
     shifted = Findings([*MERGING.values(), finding("alignment_phase_bytes", 4096)])
     start = by_knob(advise(shifted, "/dev/sdb"))["sfdisk partition start"]
-    assert start.value == str((8 * MIB - 4096) // 512)
+    assert start.value == "8188KiB"
     odd = Findings([finding("rmw_unit_bytes", 4096), finding("merge_unit_bytes", 3 * MIB // 2)])
-    assert by_knob(advise(odd, "/dev/sdb"))["sfdisk partition start"].value == str(3 * MIB // 512)
+    assert by_knob(advise(odd, "/dev/sdb"))["sfdisk partition start"].value == "3MiB"
 
 
 def test_a_setting_that_stands_already_gets_no_command() -> None:
     pages = Findings([finding("rmw_unit_bytes", 4096)])
     start = by_knob(advise(pages, "/dev/sdb"))["sfdisk partition start"]
-    assert (start.outcome, start.command, start.default) == ("no effect", None, "2048")
+    assert (start.outcome, start.command, start.default) == ("no effect", None, "1MiB")
+    assert start.default_of == "sfdisk 2.38"
     assert start.because.startswith("it is that already")
 
 
@@ -195,6 +247,9 @@ def test_what_was_not_detected_keeps_the_default_and_says_why() -> None:
     )
     given = advise(found, "sim:x")
     for each in given:
+        if each.knob == "innodb_flush_neighbors":  # that a drive does not merge is a finding, too
+            assert each.command == "innodb_flush_neighbors = 0"
+            continue
         assert (each.outcome, each.command, each.is_default) == ("not known", None, True)
         assert each.because.strip()
         assert not each.because.endswith(("because", "because ", ": "))
@@ -234,7 +289,11 @@ def test_spare_area_is_what_the_amplification_asks_for() -> None:
     # A = 2.5 asks for 2.5 · ln(2.5/1.5) - 1 = 27.7 % of spare space.
     assert free.value == "16.3 %"
     assert free.command is not None
-    assert f"size={(100 << 30) * 837 // 1000 // MIB * 2048 - 4096}" in free.command
+    first, then = free.command.split(" && ")
+    size = 102400 * 837 // 1000 - 2
+    blocks = f"$(({size} * 1048576 / $(blockdev --getss /dev/sdb)))"
+    assert first == f'echo "start=1MiB, size={blocks}" | sfdisk --label gpt /dev/sdb'
+    assert then == "blkdiscard --force --offset 1MiB --length 102398MiB /dev/sdb"
 
 
 def test_every_knob_says_what_it_needs_and_why_it_states_no_gain() -> None:

@@ -53,6 +53,8 @@ class Advice:
         Then why not, in a few words.
     gain_in_use
         Likewise once the drive was written all over at random, if that is another state.
+    default_of
+        The product and its version whose default that is; None of what is set today.
     sweep
         Values tried on the twin, and the time each takes per byte that the tool asked for.
     """
@@ -72,6 +74,7 @@ class Advice:
     gain_in_use: Gain | None = None
     typed_in: str | None = None
     habit: str | None = None
+    default_of: str | None = None
 
     @property
     def gains(self) -> list[Gain]:
@@ -215,12 +218,14 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
     reasons = [why for name in knob.needs if (why := facts.why_not(name)) is not None]
     today = knob.usual(facts)
     default = None if today is None else knob.shown(today)
+    product = knob.default_of(facts)
     rests = facts.rests_on((*knob.needs, *knob.also))
     if reasons:
         why = "; ".join(reasons)
         return Advice(
-            knob.tool, knob.name, None, None, knob.formula, why, "not known", default, rests
-        )
+            knob.tool, knob.name, None, None, knob.formula, why, "not known", default, rests,
+            default_of=product,
+        )  # fmt: skip
     worked = knob.setting(facts)
     chosen, sweep, remark = _chosen(knob, facts, worked, ground)
     gain, in_use, why_none = _gains(knob, facts, chosen.value, ground, remark)
@@ -229,6 +234,7 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
         "knob": knob.name,
         "formula": knob.formula,
         "default": default,
+        "default_of": product,
         "findings": rests,
         "gain": gain,
         "gain_in_use": in_use,

@@ -26,8 +26,9 @@ RMW, MERGE, PHASE = "rmw_unit_bytes", "merge_unit_bytes", "alignment_phase_bytes
 RECLAIM = "reclaim_unit_bytes"
 INTERLEAVE, PLACEMENT = "interleave_degree", "placement_pages"
 SPARE, TRIM, PSLC = "over_provisioning_ratio", "trim_effect", "pslc_bytes"
-SETTLED, N90 = "settled random writes", "n90"
-"""No findings of their own: of the performance that was measured; of the sweep behind alpha."""
+SETTLED, N90, MERGES = "settled random writes", "n90", "merge unit, or that there is none"
+"""No findings of their own: of the performance that was measured; of the sweep behind alpha; and
+the merge unit, where its absence counts, too."""
 PAGE_BYTES, SECTOR_BYTES = 4096, 512
 RISES = 0.03
 """A curve that gains more from the last doubling of the depth has no plateau yet."""
@@ -148,6 +149,16 @@ class Facts:
         text = str(self.queue.get(attribute, ""))
         return int(text) if text.isascii() and text.isdigit() else None
 
+    @property
+    def least_unit_bytes(self) -> int:
+        """Give the RMW unit, or the block that the kernel works with if that is larger.
+
+        Where the block is not known, that is 4 KiB, so that settings fit every drive.
+        """
+        sizes = [self.today(each) for each in ("logical_block_size", "physical_block_size")]
+        known = [each for each in sizes if each is not None]
+        return max(self.unit_bytes, *(known or [PAGE_BYTES]), SECTOR_BYTES)
+
     def rests_on(self, names: Sequence[str]) -> tuple[str, ...]:
         """List the findings among what a formula uses."""
         findings = [each for name in names for each in _BEHIND.get(name, (name,))]
@@ -179,6 +190,9 @@ class Facts:
             return None if self._settled() else _unsettled(self.sustained)
         if name == N90:
             return self._no_n90()
+        if name == MERGES:
+            absent = isinstance(self.findings.get(MERGE), Absent)
+            return None if absent else self._reason(MERGE)
         finding = self.findings.get(name)
         called = PROPERTIES[name].name
         match finding:
@@ -212,7 +226,7 @@ class Facts:
         return f"bandwidth still rises at {size(round(swept.span[1]))}, the largest size read"
 
 
-_BEHIND: dict[str, tuple[str, ...]] = {SETTLED: (), N90: (ALPHA, BETA)}
+_BEHIND: dict[str, tuple[str, ...]] = {SETTLED: (), N90: (ALPHA, BETA), MERGES: (MERGE,)}
 """What is no finding itself, and the findings behind it."""
 
 

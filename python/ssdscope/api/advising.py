@@ -27,6 +27,7 @@ COLUMNS = {
     "outcome": "string",
     "value": "string",
     "default": "string",
+    "default_of": "string",
     "command": "string",
     "gain": "double",
     "gain_low": "double",

@@ -44,7 +44,10 @@ def _setting(each: "Advice") -> str:
 
 
 def _default(each: "Advice") -> str:
-    return "" if each.default is None else f" instead of {each.default}"
+    if each.default is None:
+        return ""
+    of = f" ({each.default_of})" if each.default_of else ""
+    return f" instead of {each.default}{of}"
 
 
 def _gained(each: "Advice") -> Iterator[tuple[str, str]]:

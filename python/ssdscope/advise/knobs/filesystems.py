@@ -9,6 +9,7 @@ from ssdscope.advise.facts import (
     PHASE,
     PLACEMENT,
     RMW,
+    SECTOR_BYTES,
     Facts,
     doublings,
     power_of_two,
@@ -23,12 +24,15 @@ STRIPE_MAX_BYTES = 128 * MIB
 STRIDE_LEAST_BYTES = 8 * KIB
 MOST_LOG_UNIT_BYTES = 256 * KIB
 """Of XFS, which pads writes of its log to whole units."""
+SMALL_XFS_BYTES = 512 * MIB
+LEAST_STRIPES = 64
+"""Of a drive: XFS divides it into up to 32 groups, each of which takes whole stripes."""
 SEGMENT_BYTES = 2 * MIB
 """Of F2FS."""
 NODE_BYTES = 16 * KIB
 RECORD_BYTES = 128 * KIB
 """Btrfs's and ZFS's own sizes of a node and of a record."""
-ASHIFT, ASHIFT_MAX = 12, 16
+ASHIFT, ASHIFT_OWN_MAX, ASHIFT_MAX = 12, 14, 16
 
 
 NEW_EXTENTS = "for new extents of whole stripes: what is inside a file lies where it is written"
@@ -46,8 +50,15 @@ def _extents(facts: Facts, stripe_bytes: int) -> Stream:
     return random_writes(span, starts_bytes=first, grain_bytes=grain, unit_bytes=span)
 
 
+def _span(facts: Facts) -> tuple[int, str]:
+    """Give what a stripe covers, with its name: what takes too much of a small drive does not."""
+    span = facts.span
+    small = 0 < facts.capacity_bytes < LEAST_STRIPES * min(span[0], STRIPE_MAX_BYTES)
+    return (facts.unit_bytes, "RMW unit") if small else span
+
+
 def _stripe_bytes(facts: Facts) -> int:
-    return min(up(facts.span[0], PAGE_BYTES), STRIPE_MAX_BYTES)
+    return min(up(_span(facts)[0], PAGE_BYTES), STRIPE_MAX_BYTES)
 
 
 def _stripes(facts: Facts, _formula: int) -> list[int]:
@@ -55,32 +66,47 @@ def _stripes(facts: Facts, _formula: int) -> list[int]:
     return [each for each in (facts.unit_bytes, span // 2) if PAGE_BYTES <= each < span]
 
 
-def _stride(facts: Facts) -> int:
-    return up(max(STRIDE_LEAST_BYTES, facts.unit_bytes), PAGE_BYTES) // PAGE_BYTES
+def _usual_stride_bytes(facts: Facts) -> int:
+    return up(max(STRIDE_LEAST_BYTES, facts.unit_bytes), PAGE_BYTES)
+
+
+def _stride_bytes(facts: Facts, stripe_bytes: int) -> int:
+    """Give a stride that goes into the stripe: mkfs.ext4 warns of another one."""
+    usual = _usual_stride_bytes(facts)
+    return stripe_bytes if stripe_bytes % usual else usual
 
 
 def _ext4(facts: Facts) -> Worked:
     value = _stripe_bytes(facts)
+    stride = _stride_bytes(facts, value)
+    usual = f"max(8 KiB, RMW unit {size(facts.unit_bytes)})"
+    misfit = value % _usual_stride_bytes(facts)
+    how = f"the stripe, as {usual} does not go into it," if misfit else usual
     text = (
-        f"stride = max(8 KiB, RMW unit {size(facts.unit_bytes)}) / 4 KiB = {_stride(facts)}; "
-        f"stripe_width = {facts.span[1]} {size(facts.span[0])} / 4 KiB = {value // PAGE_BYTES}"
+        f"stride = {how} / 4 KiB = {stride // PAGE_BYTES}; "
+        f"stripe_width = {_span(facts)[1]} {size(_span(facts)[0])} / 4 KiB = {value // PAGE_BYTES}"
     )
     return Worked(value, text)
 
 
 def _mkfs_ext4(facts: Facts, value: int) -> str:
-    options = f"stride={_stride(facts)},stripe_width={value // PAGE_BYTES}"
-    return f"mkfs.ext4 -E {options} {shell_word(facts.device)}"
+    # Strides count blocks, and below 512 MiB a block would be of 1 KiB.
+    stride = _stride_bytes(facts, value) // PAGE_BYTES
+    options = f"stride={stride},stripe_width={value // PAGE_BYTES}"
+    return f"mkfs.ext4 -b {PAGE_BYTES} -E {options} {shell_word(facts.device)}"
 
 
 def _xfs(facts: Facts) -> Worked:
     value = _stripe_bytes(facts)
-    return Worked(value, f"su = {facts.span[1]} {size(facts.span[0])} in whole blocks of 4 KiB")
+    return Worked(value, f"su = {_span(facts)[1]} {size(_span(facts)[0])} in whole blocks of 4 KiB")
 
 
 def _mkfs_xfs(facts: Facts, value: int) -> str:
     log = min(up(facts.unit_bytes, PAGE_BYTES), MOST_LOG_UNIT_BYTES)
-    return f"mkfs.xfs -d su={value // KIB}k,sw=1 -l su={log // KIB}k {shell_word(facts.device)}"
+    # With stripes it makes eight groups of a small volume, and its log does not fit into one.
+    few = ",agcount=4" if 0 < facts.capacity_bytes <= SMALL_XFS_BYTES else ""
+    data = f"su={value // KIB}k,sw=1{few}"
+    return f"mkfs.xfs -d {data} -l su={log // KIB}k {shell_word(facts.device)}"
 
 
 def _sections(facts: Facts) -> Worked:
@@ -95,10 +121,16 @@ def _nodes(facts: Facts) -> Worked:
 
 
 def _ashift(facts: Facts) -> Worked:
-    physical = facts.today("physical_block_size") or 512
-    value = min(ASHIFT_MAX, math.ceil(math.log2(max(facts.unit_bytes, physical))))
-    over = "" if physical <= facts.unit_bytes else f", physical block {size(physical)}"
+    least = facts.least_unit_bytes
+    value = min(ASHIFT_MAX, math.ceil(math.log2(least)))
+    over = "" if least <= facts.unit_bytes else f", block {size(least)}"
     return Worked(value, f"log2(RMW unit {size(facts.unit_bytes)}{over}) = {value}")
+
+
+def _own_ashift(facts: Facts) -> int:
+    """Give what ZFS takes by itself: the physical block, at most 16 KiB; 4 KiB if not known."""
+    physical = facts.today("physical_block_size") or 1 << ASHIFT
+    return min(ASHIFT_OWN_MAX, math.ceil(math.log2(max(physical, SECTOR_BYTES))))
 
 
 def _records(facts: Facts, ashift: int) -> Stream:
@@ -115,12 +147,13 @@ KNOBS = (
         "ext4",
         "stride, stripe_width",
         (RMW,),
-        "stride = max(8 KiB, RMW unit) and stripe_width = merge unit, or else all interleaved "
-        "units, up to 128 MiB; in blocks of 4 KiB",
+        "stripe_width = merge unit, or else all interleaved units, up to 128 MiB; stride = max(8 "
+        "KiB, RMW unit), or the stripe if that does not go into it; in blocks of 4 KiB",
         _ext4,
         _mkfs_ext4,
         lambda value: f"{value // PAGE_BYTES} blocks",
         0,
+        "e2fsprogs 1.47",
         _extents,
         _stripes,
         also=(MERGE, INTERLEAVE, PLACEMENT, PHASE),
@@ -135,6 +168,7 @@ KNOBS = (
         _mkfs_xfs,
         size,
         0,
+        "xfsprogs 6.1",
         _extents,
         _stripes,
         also=(MERGE, INTERLEAVE, PLACEMENT, PHASE),
@@ -148,6 +182,7 @@ KNOBS = (
         _sections,
         lambda facts, value: f"mkfs.f2fs -s {value} -z 1 {shell_word(facts.device)}",
         default=1,
+        product="f2fs-tools 1.15",
         stream=lambda facts, value: random_writes(
             value * SEGMENT_BYTES, starts_bytes=facts.start_bytes
         ),
@@ -163,6 +198,7 @@ KNOBS = (
         lambda facts, value: f"mkfs.btrfs -n {value // KIB}k {shell_word(facts.device)}",
         lambda value: f"{value // KIB}k",
         NODE_BYTES,
+        "btrfs-progs 6.2",
         # A change to a node writes it whole, however large it is.
         lambda facts, value: random_writes(
             value, starts_bytes=facts.start_bytes, useful=NODE_BYTES / value
@@ -174,11 +210,12 @@ KNOBS = (
         "zfs",
         "ashift",
         (RMW,),
-        "log2 of the RMW unit or, if that is larger, of the physical block; at most 16; it cannot "
-        "be changed later",
+        "log2 of the RMW unit or, if that is larger, of the physical block (4 KiB if not known); "
+        "at most 16; it cannot be changed later",
         _ashift,
         lambda facts, value: f"zpool create -o ashift={value} POOL {shell_word(facts.device)}",
-        default=ASHIFT,
+        default=_own_ashift,
+        product="OpenZFS 2.1",
         stream=_records,
         candidates=lambda _facts, formula: range(ASHIFT, max(ASHIFT, formula) + 1),
         also=(PHASE,),

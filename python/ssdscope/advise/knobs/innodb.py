@@ -1,11 +1,21 @@
 """InnoDB, the tables of MySQL and MariaDB."""
 
-from ssdscope.advise.facts import KNEE, MERGE, RMW, SETTLED, Facts, doublings, power_of_two
+from ssdscope.advise.facts import (
+    KNEE,
+    MERGE,
+    MERGES,
+    RMW,
+    SETTLED,
+    Facts,
+    doublings,
+    power_of_two,
+)
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, random_reads, random_writes, runs_of_writes, size
 
 PAGE_BYTES, LEAST_PAGE_BYTES, MOST_PAGE_BYTES = 16 * KIB, 4 * KIB, 64 * KIB
-LOG_BYTES = 8 * KIB
+LEAST_LOG_BYTES, MOST_LOG_BYTES = 512, 4 * KIB
+PRODUCT = "MariaDB 10.11"
 THREADS, MOST_THREADS = 4, 64
 CAPACITY, LEAST_CAPACITY = 200, 100
 FILE = "my.cnf, under [mysqld]"
@@ -20,9 +30,22 @@ def _page(facts: Facts) -> Worked:
 
 
 def _log(facts: Facts) -> Worked:
-    unit = facts.unit_bytes
-    value = min(PAGE_BYTES, power_of_two(max(unit, 512)))
-    return Worked(value, f"RMW unit {size(unit)}, at most a page of 16 KiB")
+    least = facts.least_unit_bytes
+    value = min(MOST_LOG_BYTES, power_of_two(least))
+    over = "" if least <= facts.unit_bytes else f", block {size(least)}"
+    return Worked(value, f"RMW unit {size(facts.unit_bytes)}{over}, at most 4 KiB")
+
+
+def _own_log(facts: Facts) -> int:
+    """Give what MariaDB takes by itself: a block of the device, of 512 bytes if not known."""
+    block = facts.today("physical_block_size") or LEAST_LOG_BYTES
+    return min(MOST_LOG_BYTES, block)
+
+
+def _neighbours(facts: Facts) -> Worked:
+    if facts.known(MERGE):
+        return Worked(1, f"a merge unit of {size(facts.whole(MERGE))} was detected")
+    return Worked(0, "no merge unit was found")
 
 
 def _threads(facts: Facts) -> Worked:
@@ -52,6 +75,7 @@ KNOBS = (
         _page,
         lambda _facts, value: f"innodb_page_size = {value}",
         default=PAGE_BYTES,
+        product=PRODUCT,
         # A change to a page writes it whole, however large it is.
         stream=lambda facts, value: random_writes(
             value, starts_bytes=facts.start_bytes, useful=PAGE_BYTES / value
@@ -64,21 +88,23 @@ KNOBS = (
         "innodb",
         "innodb_log_write_ahead_size",
         (RMW,),
-        "RMW unit, at most a page",
+        "RMW unit, at least a block of the device and at most 4 KiB",
         _log,
         lambda _facts, value: f"innodb_log_write_ahead_size = {value}",
-        default=LOG_BYTES,
+        default=_own_log,
+        product=PRODUCT,
         no_stream="depends on the host's page cache",
         typed_in=FILE,
     ),
     Knob(
         "innodb",
         "innodb_flush_neighbors",
-        (MERGE,),
+        (MERGES,),
         "1 on a drive that merges, 0 on others",
-        lambda facts: Worked(1, f"a merge unit of {size(facts.whole(MERGE))} was detected"),
+        _neighbours,
         lambda _facts, value: f"innodb_flush_neighbors = {value}",
-        default=0,
+        default=1,
+        product=PRODUCT,
         stream=lambda facts, value: runs_of_writes(
             PAGE_BYTES, NEIGHBOURS if value else 1, starts_bytes=facts.start_bytes
         ),
@@ -94,6 +120,7 @@ KNOBS = (
         _threads,
         lambda _facts, value: f"innodb_read_io_threads = {value}",
         default=THREADS,
+        product=PRODUCT,
         stream=lambda _facts, value: random_reads(PAGE_BYTES, value),
         candidates=lambda _facts, _formula: doublings(1, MOST_THREADS),
         typed_in=FILE,
@@ -107,6 +134,7 @@ KNOBS = (
         _capacity,
         _flushing,
         default=CAPACITY,
+        product=PRODUCT,
         no_stream="a limit of the rate",
         typed_in=FILE,
     ),

@@ -52,7 +52,10 @@ class Knob:
     shown
         A value as the tool takes it.
     default
-        The tool's own value, in the same unit; None if it depends on the system.
+        The tool's own value, in the same unit, or how it follows from the device; None if it
+        depends on the system.
+    product
+        Whose default that is, with the version: others have another one.
     stream
         The requests that the tool sends with a value. None for a setting that changes no requests,
         or none that a drive alone could show.
@@ -81,7 +84,8 @@ class Knob:
     setting: Callable[[Facts], Worked]
     command: Callable[[Facts, int], str]
     shown: Callable[[int], str] = str
-    default: int | None = None
+    default: int | Callable[[Facts], int] | None = None
+    product: str = ""
     stream: Callable[[Facts, int], Stream] | None = None
     candidates: Callable[[Facts, int], Sequence[int]] = _none
     no_stream: str = "it changes no requests"
@@ -95,7 +99,14 @@ class Knob:
     def usual(self, facts: Facts) -> int | None:
         """Give what is set today, if that is known; else the tool's own value."""
         today = self.today(facts)
-        return self.default if today is None else today
+        if today is not None:
+            return today
+        return self.default(facts) if callable(self.default) else self.default
+
+    def default_of(self, facts: Facts) -> str | None:
+        """Give the product whose value that is; None of what is set today, or not known."""
+        theirs = self.default is not None and self.today(facts) is None
+        return (self.product or None) if theirs else None
 
     def values(self, facts: Facts, formula: int) -> list[int]:
         """List what is worth trying, the default and the formula's among them."""

@@ -1,5 +1,7 @@
 """Attributes of the kernel's queue, and discards."""
 
+from pathlib import Path
+
 from ssdscope.advise.facts import (
     INTERLEAVE,
     KNEE,
@@ -21,6 +23,8 @@ from ssdscope.targets.names import shell_word
 
 READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES = 128 * KIB, 8 * MIB
 LEAST_QUEUE, MOST_QUEUE = 4, 1024
+MOST_TRIM_BYTES = 128 * MIB
+"""What ext4 takes: a group of blocks. It refuses to look for larger free space."""
 
 
 def _read_ahead(facts: Facts) -> Worked:
@@ -36,19 +40,44 @@ def _read_ahead_today(facts: Facts) -> int | None:
 
 
 def _queue(facts: Facts) -> Worked:
-    return Worked(max(LEAST_QUEUE, facts.depth), f"queue-depth knee {facts.number(KNEE):.4g}")
+    value, text = max(LEAST_QUEUE, facts.depth), f"queue-depth knee {facts.number(KNEE):.4g}"
+    today = facts.today("nr_requests")
+    if today is not None and value > today:
+        return Worked(today, f"{text}; the queue takes {today}")
+    return Worked(value, text)
 
 
 def _queue_file(facts: Facts) -> str:
+    """Give the attribute's file; a partition has the queue of its disk, a link its target's."""
     name = facts.device.removeprefix("/dev/")
+    if (there := Path(facts.device)).exists():
+        name = there.resolve().name
+    if Path(f"/sys/class/block/{name}/partition").exists():
+        name = Path(f"/sys/class/block/{name}").resolve().parent.name
     return shell_word(f"/sys/block/{name}/queue/nr_requests")
+
+
+def _limit_queue(facts: Facts, value: int) -> str:
+    """Lower the limit: without a scheduler the kernel refuses more than the drive takes."""
+    file = _queue_file(facts)
+    lowers = f"echo {value} > {file}"
+    if facts.today("nr_requests") is not None:
+        return lowers
+    return f'[ "$(cat {file})" -le {value} ] || {lowers}'
+
+
+def _depths(facts: Facts, _formula: int) -> list[int]:
+    today = facts.today("nr_requests")
+    return doublings(LEAST_QUEUE, MOST_QUEUE if today is None else max(today, LEAST_QUEUE))
 
 
 def _least_discard(facts: Facts) -> Worked:
     for name in (MERGE, RMW):
         if facts.known(name):
-            value = max(facts.whole(name), MIB)
-            return Worked(value, f"max(1 MiB, {PROPERTIES[name].name} {size(facts.whole(name))})")
+            value = min(max(facts.whole(name), MIB), MOST_TRIM_BYTES)
+            over = ", at most 128 MiB" if value < facts.whole(name) else ""
+            unit = f"{PROPERTIES[name].name} {size(facts.whole(name))}"
+            return Worked(value, f"max(1 MiB, {unit}){over}")
     return Worked(MIB, "1 MiB, as no unit is known")
 
 
@@ -79,6 +108,7 @@ KNOBS = (
         lambda facts, value: f"blockdev --setra {value // SECTOR_BYTES} {shell_word(facts.device)}",
         lambda value: str(value // SECTOR_BYTES),
         READ_AHEAD_BYTES,
+        "Linux 6.1",
         lambda _facts, value: sequential_reads(value),
         lambda _facts, _formula: doublings(READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES),
         also=(INTERLEAVE,),
@@ -89,11 +119,11 @@ KNOBS = (
         "linux",
         "nr_requests",
         (KNEE,),
-        "the queue-depth knee; deeper queues only add waiting",
+        "the queue-depth knee, at most what the queue takes; deeper queues only add waiting",
         _queue,
-        lambda facts, value: f"echo {value} > {_queue_file(facts)}",
+        _limit_queue,
         stream=lambda _facts, value: random_reads(4 * KIB, value),
-        candidates=lambda _facts, _formula: doublings(LEAST_QUEUE, MOST_QUEUE),
+        candidates=_depths,
         # The kernel's own is what the drive takes, or twice that: it differs by drive.
         today=lambda facts: facts.today("nr_requests"),
         at_most="if so many random reads are always waiting",
@@ -103,7 +133,7 @@ KNOBS = (
         "fstrim --minimum",
         (TRIM,),
         "discards of at least a unit that is freed as a whole: merge unit or RMW unit, 1 MiB "
-        "or more",
+        "or more, 128 MiB or less",
         _least_discard,
         lambda _facts, value: f"fstrim --minimum {value} /MOUNTPOINT",
         default=None,

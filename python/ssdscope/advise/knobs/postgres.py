@@ -5,8 +5,7 @@ from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, random_reads
 
 PAGE_BYTES = 8 * KIB
-CONCURRENCY, MOST_CONCURRENCY = 16, 1000
-"""As PostgreSQL 18 has it; earlier ones begin at 1."""
+CONCURRENCY, MOST_CONCURRENCY = 1, 1000
 
 
 def _concurrency(facts: Facts) -> Worked:
@@ -23,6 +22,7 @@ KNOBS = (
         _concurrency,
         lambda _facts, value: f"ALTER SYSTEM SET effective_io_concurrency = {value};",
         default=CONCURRENCY,
+        product="PostgreSQL 15",
         stream=lambda _facts, value: random_reads(PAGE_BYTES, value),
         candidates=lambda _facts, _formula: (*doublings(1, 512), MOST_CONCURRENCY),
         typed_in="psql",

@@ -13,18 +13,27 @@ from ssdscope.advise.facts import (
     up,
 )
 from ssdscope.advise.knobs.knob import PROGRAM, Knob, Worked
-from ssdscope.advise.streams import KIB, MIB, sequential_reads, sequential_writes, size
+from ssdscope.advise.streams import KIB, MIB, Stream, sequential_reads, sequential_writes, size
 
 READ_AHEAD_BYTES, MOST_BYTES = 2 * MIB, 8 * MIB
+KERNELS_BYTES = 128 * KIB
+"""What Linux reads ahead where RocksDB does not, if that is not known."""
 BUFFER_BYTES = MIB
 FILE_BYTES, LARGEST_BLOCK_BYTES = 64 * MIB, 256 * MIB
 RATE_SHARE = 0.7
-FILE = "RocksDB's OPTIONS file"
+DATABASE = "RocksDB's OPTIONS file, under [DBOptions]"
+FAMILY = 'RocksDB\'s OPTIONS file, under [CFOptions "default"]'
+PRODUCT = "RocksDB 7.8"
 
 
 def _read_ahead(facts: Facts) -> Worked:
     found, text = facts.n90()
     return Worked(max(READ_AHEAD_BYTES, up(found, PAGE_BYTES)), f"{text}, at least 2 MiB")
+
+
+def _compacts(facts: Facts, value: int) -> Stream:
+    kernels = facts.today("read_ahead_kb")
+    return sequential_reads(value or (KERNELS_BYTES if not kernels else kernels * KIB))
 
 
 def _buffer(facts: Facts) -> Worked:
@@ -46,7 +55,7 @@ def _file(facts: Facts) -> Worked:
 
 def _rate(facts: Facts) -> Worked:
     rate = facts.settled_bytes()
-    value = int(RATE_SHARE * rate)
+    value = max(1, int(RATE_SHARE * rate))
     return Worked(value, f"0.7 · {size(round(rate))}/s of settled random writes")
 
 
@@ -55,13 +64,14 @@ KNOBS = (
         "rocksdb",
         "compaction_readahead_size",
         (N90,),
-        "at least n90, and no less than RocksDB's own 2 MiB",
+        "at least n90, and no less than 2 MiB",
         _read_ahead,
         lambda _facts, value: f"compaction_readahead_size={value}",
-        default=READ_AHEAD_BYTES,
-        stream=lambda _facts, value: sequential_reads(value),
+        default=0,
+        product=PRODUCT,
+        stream=_compacts,
         candidates=lambda _facts, _formula: doublings(READ_AHEAD_BYTES, MOST_BYTES),
-        typed_in=FILE,
+        typed_in=DATABASE,
         at_most="for compactions, while they wait for reads",
     ),
     Knob(
@@ -73,10 +83,11 @@ KNOBS = (
         _buffer,
         _buffers,
         default=BUFFER_BYTES,
+        product=PRODUCT,
         stream=lambda facts, value: sequential_writes(value, starts_bytes=facts.start_bytes),
         candidates=lambda _facts, _formula: doublings(256 * KIB, MOST_BYTES),
         also=(INTERLEAVE, PLACEMENT),
-        typed_in=FILE,
+        typed_in=DATABASE,
         at_most="for flushes and compactions, while they wait for writes",
     ),
     Knob(
@@ -87,8 +98,9 @@ KNOBS = (
         _file,
         lambda _facts, value: f"target_file_size_base={value}",
         default=FILE_BYTES,
+        product=PRODUCT,
         no_stream="too long to simulate",
-        typed_in=FILE,
+        typed_in=FAMILY,
     ),
     Knob(
         "rocksdb",

@@ -3,7 +3,7 @@
 import math
 
 from ssdscope import stats
-from ssdscope.advise.facts import PSLC, RMW, SECTOR_BYTES, SPARE, TRIM, Facts, up
+from ssdscope.advise.facts import PSLC, RMW, SPARE, TRIM, Facts, up
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, Stream, load, sequential_writes, settled_writes, size
 from ssdscope.targets.names import shell_word
@@ -11,6 +11,8 @@ from ssdscope.targets.names import shell_word
 WRITE_AMPLIFICATION = 2.5
 """What uniform random writes may cost at most: with 28 % of spare space (PROBING 3.2)."""
 COMMIT_BYTES = 4 * KIB
+ENDS = 2
+"""MiB that the partition tables at both ends take."""
 SHARE = 1000
 """The knob's value is in thousandths of the capacity."""
 
@@ -28,10 +30,21 @@ def _left_free(facts: Facts) -> Worked:
 
 
 def _partition(facts: Facts, value: int) -> str:
-    device = shell_word(facts.device)
-    used = facts.capacity_bytes * (SHARE - value) // SHARE // MIB * MIB - 2 * MIB
-    line = shell_word(f"start=2048, size={used // SECTOR_BYTES}")
-    return f"blkdiscard {device} && echo {line} | sfdisk --label gpt {device}"
+    """Give the line: what may be refused first, then all between both tables is discarded.
+
+    By itself blkdiscard refuses a drive with a table at a terminal; that nobody uses it, sfdisk
+    has seen. A size with a unit sfdisk would cut to a drive that is too small: a number of its
+    blocks it refuses.
+    """
+    device, block = shell_word(facts.device), facts.today("logical_block_size")
+    whole = facts.capacity_bytes // MIB
+    used = max(1, whole * (SHARE - value) // SHARE - ENDS)
+    if block:
+        line = shell_word(f"start=1MiB, size={used * MIB // block}")
+    else:
+        line = f'"start=1MiB, size=$(({used} * {MIB} / $(blockdev --getss {device})))"'
+    between = f"--offset 1MiB --length {max(1, whole - ENDS)}MiB"
+    return f"echo {line} | sfdisk --label gpt {device} && blkdiscard --force {between} {device}"
 
 
 def _loads(_facts: Facts, size_bytes: int) -> Stream:
@@ -53,6 +66,7 @@ KNOBS = (
         _partition,
         lambda value: f"{value / 10:g} %",
         0,
+        "",
         lambda _facts, value: settled_writes(1 - value / SHARE),
         at_most="for uniform random writes of a drive in use",
     ),
