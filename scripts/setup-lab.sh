@@ -18,6 +18,9 @@ mdadm:mdadm:arrays
 dmsetup:dmsetup:volumes
 cryptsetup:cryptsetup-bin:encrypted volumes
 mkfs.ext4:e2fsprogs:file systems
+mkfs.f2fs:f2fs-tools:advised lines of F2FS
+make-bcache:bcache-tools:advised lines of bcache
+lvcreate:lvm2:advised lines of thin pools
 losetup:mount:loop devices
 addpart:util-linux:partitions"
 

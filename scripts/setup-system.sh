@@ -13,6 +13,10 @@ addpart:util-linux:block devices with partitions
 mkfs.ext4:e2fsprogs:refusal of ext file systems, and mounts
 mkfs.xfs:xfsprogs:refusal of xfs
 mkfs.btrfs:btrfs-progs:refusal of btrfs
+mkfs.f2fs:f2fs-tools:advised lines of F2FS
+sfdisk:fdisk:advised lines of partitions
+pvcreate:lvm2:advised lines of LVM
+cryptsetup:cryptsetup-bin:advised lines of dm-crypt
 nbdinfo:libnbd-bin:NBD with the clients of libnbd
 nbdfuse:libnbd-bin:a simulated drive as a block device
 nbdkit:nbdkit:NBD beside another server

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.lab import boot, machine, report, served
 from tests.lab.cases import FAILED, Case, Result, chosen
+from tests.lines import in_lab
 
 OUT = boot.ROOT / "out"
 MACHINES = {each.name: each for each in (machine.DISKS, machine.SIMULATED)}
@@ -90,6 +91,8 @@ def main() -> int:
     if typed.list:
         _tell("\n".join(case.key for case in cases))
         return 0
+    if any(case.suite == "lines" for case in cases):
+        in_lab.prepare()
     by_key: dict[str, Result] = {}
     status = 0
     try:

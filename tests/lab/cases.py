@@ -72,9 +72,9 @@ class Result:
 
 def all_cases() -> list[Case]:
     """Every case, in the order in which they run: what takes devices away comes last."""
-    from tests.lab import changes, commands, identity, queues, refusals, simulated, writing
+    from tests.lab import changes, commands, identity, lines, queues, refusals, simulated, writing
 
-    suites = (identity, refusals, writing, commands, queues, changes, simulated)
+    suites = (identity, refusals, writing, commands, queues, lines, changes, simulated)
     return [case for suite in suites for case in suite.CASES]
 
 

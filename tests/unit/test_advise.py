@@ -128,9 +128,9 @@ def test_commands_of_a_drive_that_merges(knob: str, command: str | None) -> None
 @pytest.mark.parametrize(
     ("knob", "units", "capacity_bytes", "command"),
     [
-        # The driver takes no bucket above 16 MiB, and wants 128 beside the first.
+        # The driver takes no bucket above 16 MiB, and wants 513 of them.
         ("bcache bucket", (4096, 64 * MIB), 0, "make-bcache -C --bucket 16384K --block 4K"),
-        ("bcache bucket", (4096, 8 * MIB), 512 * MIB, "make-bcache -C --bucket 2048K --block 4K"),
+        ("bcache bucket", (4096, 8 * MIB), 2048 * MIB, "make-bcache -C --bucket 2048K --block 4K"),
         ("mdadm chunk (RAID-5, RAID-6)", (3 * MIB, None), 0, "--chunk=4096K /dev/sdb"),
         ("linux fstrim --minimum", (4096, 192 * MIB), 0, f"--minimum {128 * MIB} "),
         ("lvm thin chunk size", (96 * KIB, None), 0, "--chunksize 192k "),

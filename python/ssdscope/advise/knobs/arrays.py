@@ -9,8 +9,11 @@ from ssdscope.targets.names import shell_word
 CHUNK_BYTES = 512 * KIB
 """What mdadm and bcache take themselves, for a chunk and for a bucket."""
 LEAST_CHUNK_BYTES = 64 * KIB
-MOST_BUCKET_BYTES, LEAST_BUCKETS = 16 * MIB, 128
-"""Of bcache's superblock, and of its driver; the first bucket holds the superblock."""
+MOST_BUCKET_BYTES, LEAST_BUCKETS = 16 * MIB, 513
+"""Of bcache's superblock; and of its driver, which keeps a 1,024th of the next power of two free.
+
+The tool is content with 128 buckets, and the driver then refuses the cache.
+"""
 MDADM = "mdadm 4.2"
 ONE_DRIVE = "takes several drives"
 
@@ -43,7 +46,7 @@ def _most_bucket(facts: Facts) -> int:
     """Give the largest bucket that the cache may have."""
     if not facts.capacity_bytes:
         return MOST_BUCKET_BYTES
-    fits = max(PAGE_BYTES, facts.capacity_bytes // (LEAST_BUCKETS + 2))
+    fits = max(PAGE_BYTES, facts.capacity_bytes // (LEAST_BUCKETS + 1))
     return min(MOST_BUCKET_BYTES, 1 << (fits.bit_length() - 1))
 
 
@@ -89,7 +92,7 @@ KNOBS = (
         "bcache",
         "bucket",
         (MERGE,),
-        "bucket = the power of two at or above the merge unit, at most 16 MiB and a 130th of the "
+        "bucket = the power of two at or above the merge unit, at most 16 MiB and a 514th of the "
         "drive; block = a page of memory",
         _bucket,
         _bcache,
