@@ -12,7 +12,7 @@ from ssdscope.errors import UsageError
 from ssdscope.targets import Device, open_target
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import Stretch, measure
-from ssdscope.workloads.rounds import Rounds, spare_bound, write_until_steady
+from ssdscope.workloads.rounds import Rounds, cost_of_rest, spare_bound, write_until_steady
 from ssdscope.workloads.steady import WINDOW_ROUNDS, Steadiness, settled
 from ssdscope.workloads.sustained import sustain
 
@@ -157,6 +157,12 @@ def test_what_costs_too_much_does_not_come_to_rest(drive: Device) -> None:
     assert not found.figures
     assert 3 <= len(found.steadiness.rates_bytes_per_s) <= 20
     assert found.bytes_written < 0.5 * drive.info.capacity_bytes
+
+
+@pytest.mark.parametrize("left", [0.0, -1.0])
+def test_where_nothing_is_left_to_look_with_rest_costs_too_much(drive: Device, left: float) -> None:
+    assert cost_of_rest(drive, Workload("randwrite", 4096, seed=1), left) == float("inf")
+    assert cost_of_rest(drive, Workload("randwrite", 4096, seed=1), 1e12) < float("inf")
 
 
 def test_writes_in_order_come_to_rest_at_their_own_rate(drive: Device) -> None:

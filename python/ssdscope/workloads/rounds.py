@@ -7,6 +7,7 @@ anything is collected; there nothing is judged before a bound of that has been w
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import replace
 from itertools import pairwise
@@ -117,6 +118,11 @@ def cost_of_rest(
     most_cost
         A small share of it is what looking may cost (`TRIED_SHARE`).
 
+    Returns
+    -------
+    float
+        In the unit of `most_cost`; infinite if that leaves nothing to look with.
+
     Raises
     ------
     UsageError
@@ -128,6 +134,8 @@ def cost_of_rest(
     region_bytes, round_bytes = _sizes(device, workload, ROUND_SHARE)
     least_bytes = _least_bytes(device, region_bytes, spare_bytes) or 0
     tried_bytes = _try(workload, round_bytes, most_cost, spent)
+    if not tried_bytes:
+        return math.inf
     return spent.cost / tried_bytes * (least_bytes + WINDOW_ROUNDS * round_bytes)
 
 
