@@ -20,6 +20,7 @@ from ssdscope.sweep.imported import outcomes
 
 GROUPS = Path(__file__).parents[2] / "examples" / "fio" / "groups.json"
 """fio 3.33, json+: two readers beside a writer, then a mix that flushes."""
+REAL = Path(__file__).parents[3] / "shared" / "real" / "fio-json"
 
 
 def direction(requests: int, mean_ns: float, *, runtime_ms: int = 1000) -> dict[str, Any]:
@@ -333,3 +334,21 @@ def test_logs_without_json_are_a_result(tmp_path: Path) -> None:
     plan = record["workload"]
     assert (plan["rw"], plan["iodepth"], plan["numjobs"]) == ("randread", 8, 2)
     assert plan["block_bytes"] == 4096
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="fio's outputs of real drives are not here")
+def test_real_drives_have_the_figures_of_fio() -> None:
+    found = find([str(REAL)])
+    assert len(found.drives) == 4
+    assert not found.left
+    for record in found.records:
+        text = Path(record["fio"]["file"]).read_text()
+        (theirs,) = json.loads(text[text.index("{") :])["jobs"]
+        way = "read" if theirs["read"]["total_ios"] else "write"
+        ours, told = record[way], theirs[way]
+        assert (ours["requests"], ours["bytes"]) == (told["total_ios"], told["io_bytes"])
+        assert ours["iops"] == pytest.approx(told["iops"], rel=1e-3)
+        assert ours["latency_ns"]["mean"] == pytest.approx(told["lat_ns"]["mean"], rel=1e-3)
+        for percent, value in told["clat_ns"]["percentile"].items():
+            if float(percent):
+                assert ours["percentiles_ns"][f"{float(percent):g}"] == value
