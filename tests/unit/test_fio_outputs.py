@@ -10,7 +10,9 @@ import pytest
 from tests.conftest import Said
 
 import ssdscope
+from ssdscope.advise.imported import findings_of
 from ssdscope.errors import UsageError
+from ssdscope.findings import Ambiguous, Detected
 from ssdscope.models import imported as runs
 from ssdscope.report.comparison import compare
 from ssdscope.results.fio import bins
@@ -352,3 +354,35 @@ def test_real_drives_have_the_figures_of_fio() -> None:
         for percent, value in told["clat_ns"]["percentile"].items():
             if float(percent):
                 assert ours["percentiles_ns"][f"{float(percent):g}"] == value
+
+
+def test_fio_s_results_support_advice_on_depth_and_sizes(
+    cli: Callable[..., Said], tmp_path: Path
+) -> None:
+    grid(tmp_path / "PM883")
+    for number, size in enumerate((4096, 8192, 16384, 65536, 131072)):
+        one = job(1000, 91_000 + 2 * size, bs=size)
+        one["read"]["io_bytes"] = 1000 * size
+        write(tmp_path / "PM883" / f"size-{size}.json", output(one, at=5000 + number))
+    found = findings_of(find([str(tmp_path / "PM883")]).records)
+    knee = found["queue_depth_knee"]
+    assert isinstance(knee, Detected)
+    assert (knee.value, knee.interval) == (16, (8, 16))
+    alpha, beta = (found[f"read_latency_{name}"] for name in ("alpha_ns", "beta_ns_per_byte"))
+    assert isinstance(alpha, Detected)
+    assert isinstance(beta, Detected)
+    assert beta.value == pytest.approx(2, rel=0.05)
+    said = cli("advise", str(tmp_path / "PM883"), "--for", "postgres,linux")
+    assert said.status == 0
+    assert "queue-depth knee 16" in said.out
+    assert "read-ahead = 800" in said.out
+    assert "gains are not measured" in said.out
+
+
+def test_a_rate_that_still_rises_has_no_knee(tmp_path: Path) -> None:
+    for number, depth in enumerate((1, 2, 4, 8)):
+        one = job(1000 * depth, 1e6, iodepth=depth)
+        write(tmp_path / f"{depth}.json", output(one, at=number))
+    (knee,) = findings_of(find([str(tmp_path)]).records).values()
+    assert isinstance(knee, Ambiguous)
+    assert "still rise" in knee.reason
