@@ -10,7 +10,9 @@ import pytest
 from tests.conftest import Said
 
 import ssdscope
+from ssdscope.advise.imported import findings_of
 from ssdscope.errors import UsageError
+from ssdscope.findings import Ambiguous, Detected
 from ssdscope.models import imported as runs
 from ssdscope.report.comparison import compare
 from ssdscope.results.fio import bins
@@ -20,6 +22,7 @@ from ssdscope.sweep.imported import outcomes
 
 GROUPS = Path(__file__).parents[2] / "examples" / "fio" / "groups.json"
 """fio 3.33, json+: two readers beside a writer, then a mix that flushes."""
+REAL = Path(__file__).parents[3] / "shared" / "real" / "fio-json"
 
 
 def direction(requests: int, mean_ns: float, *, runtime_ms: int = 1000) -> dict[str, Any]:
@@ -333,3 +336,53 @@ def test_logs_without_json_are_a_result(tmp_path: Path) -> None:
     plan = record["workload"]
     assert (plan["rw"], plan["iodepth"], plan["numjobs"]) == ("randread", 8, 2)
     assert plan["block_bytes"] == 4096
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="fio's outputs of real drives are not here")
+def test_real_drives_have_the_figures_of_fio() -> None:
+    found = find([str(REAL)])
+    assert len(found.drives) == 4
+    assert not found.left
+    for record in found.records:
+        text = Path(record["fio"]["file"]).read_text()
+        (theirs,) = json.loads(text[text.index("{") :])["jobs"]
+        way = "read" if theirs["read"]["total_ios"] else "write"
+        ours, told = record[way], theirs[way]
+        assert (ours["requests"], ours["bytes"]) == (told["total_ios"], told["io_bytes"])
+        assert ours["iops"] == pytest.approx(told["iops"], rel=1e-3)
+        assert ours["latency_ns"]["mean"] == pytest.approx(told["lat_ns"]["mean"], rel=1e-3)
+        for percent, value in told["clat_ns"]["percentile"].items():
+            if float(percent):
+                assert ours["percentiles_ns"][f"{float(percent):g}"] == value
+
+
+def test_fio_s_results_support_advice_on_depth_and_sizes(
+    cli: Callable[..., Said], tmp_path: Path
+) -> None:
+    grid(tmp_path / "PM883")
+    for number, size in enumerate((4096, 8192, 16384, 65536, 131072)):
+        one = job(1000, 91_000 + 2 * size, bs=size)
+        one["read"]["io_bytes"] = 1000 * size
+        write(tmp_path / "PM883" / f"size-{size}.json", output(one, at=5000 + number))
+    found = findings_of(find([str(tmp_path / "PM883")]).records)
+    knee = found["queue_depth_knee"]
+    assert isinstance(knee, Detected)
+    assert (knee.value, knee.interval) == (16, (8, 16))
+    alpha, beta = (found[f"read_latency_{name}"] for name in ("alpha_ns", "beta_ns_per_byte"))
+    assert isinstance(alpha, Detected)
+    assert isinstance(beta, Detected)
+    assert beta.value == pytest.approx(2, rel=0.05)
+    said = cli("advise", str(tmp_path / "PM883"), "--for", "postgres,linux")
+    assert said.status == 0
+    assert "queue-depth knee 16" in said.out
+    assert "read-ahead = 800" in said.out
+    assert "gains are not measured" in said.out
+
+
+def test_a_rate_that_still_rises_has_no_knee(tmp_path: Path) -> None:
+    for number, depth in enumerate((1, 2, 4, 8)):
+        one = job(1000 * depth, 1e6, iodepth=depth)
+        write(tmp_path / f"{depth}.json", output(one, at=number))
+    (knee,) = findings_of(find([str(tmp_path)]).records).values()
+    assert isinstance(knee, Ambiguous)
+    assert "still rise" in knee.reason

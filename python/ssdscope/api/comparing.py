@@ -18,6 +18,7 @@ from ssdscope.errors import UsageError
 from ssdscope.report import comparison
 from ssdscope.report.comparison import Source
 from ssdscope.results.files import write_text
+from ssdscope.results.fio.folders import files_in
 from ssdscope.results.guard import Place, claim_places
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def compare(
     Parameters
     ----------
     *results
-        Two or more of one kind: runs or replays, reports, sweeps, or the files of such. Or one
-        mapping of names to them.
+        Two or more of one kind: runs or replays, reports, sweeps, or the files of such; fio's
+        JSON, or folders of it. Or one mapping of names to them.
     out
         Write a page about them here.
     force
@@ -137,7 +138,7 @@ def compare(
     'new ran 1.17 ± 0.00 times faster than old in reads'
     """
     sources = _sources(results)
-    read = [each.where for each in sources if each.document is None]
+    read = [file for each in sources if each.document is None for file in files_in(each.where)]
     if out is None:
         return Comparison(comparison.compare(sources))
     page = Path(out)

@@ -32,16 +32,23 @@ def register(app: typer.Typer) -> None:
     command(app, examples=EXAMPLES)(advise)
 
 
+def _files(report: str) -> list[str]:
+    from ssdscope.results.fio.folders import files_in
+
+    return files_in(report)
+
+
 def advise(
     context: typer.Context,
     report: Annotated[
         str,
         typer.Argument(
             metavar="REPORT.json",
-            help="What `ssdscope characterize TARGET --json FILE` wrote.",
+            help="What `ssdscope characterize TARGET --json FILE` wrote; or fio's results of a "
+            "drive, which say less.",
             show_default=False,
         ),
-        Input(),
+        Input(_files),
     ],
     wanted: Annotated[
         str | None,
@@ -121,11 +128,15 @@ def advise(
     from ssdscope.cli import advice_text
     from ssdscope.report.document import read
     from ssdscope.results import envelope
+    from ssdscope.results.fio.folders import is_of_fio
 
     session: Session = context.obj
     _require_consistent(context.params)
     tools = [] if wanted is None else [each.strip() for each in wanted.split(",") if each.strip()]
     advising.require_tools(tools)
+    if is_of_fio(report):
+        _of_fio(context.params, tools)
+        return EXIT_DONE
     found = read(Path(report))
     used_seed = session.seed(seed)
     ground = advising.of_twin(found.document.get("twin"), used_seed)
@@ -153,6 +164,34 @@ def advise(
     else:
         emit(text)
     return _status(document.get("trace"))
+
+
+def _of_fio(given: dict[str, Any], tools: list[str]) -> None:
+    """Advise what fio's results of a drive support; gains need a twin, which they do not give."""
+    from ssdscope import advise as advising
+    from ssdscope.advise.imported import findings_of
+    from ssdscope.cli import advice_text
+    from ssdscope.results import envelope
+    from ssdscope.results.fio.folders import find
+
+    if given["trace"] is not None:
+        raise UsageError("--trace needs a report of characterize, and this is fio's")
+    drives = find([given["report"]]).drives
+    if len(drives) > 1:
+        raise UsageError(
+            f"{given['report']} holds results of {len(drives)} drives: {', '.join(drives)}",
+            hint="name the folder of one",
+        )
+    ((drive, records),) = drives.items()
+    findings = findings_of(records)
+    about = {"target": {"uri": drive, "info": {"capacity_bytes": 0}}, "performance": {}}
+    ground = "fio's results make no twin, so gains are not measured"
+    advice = advising.of_document(about, findings, tools, device=given["device"], ground=ground)
+    if given["output_format"] == "json":
+        head = {**envelope(), "report": given["report"], "target": drive, "twin": None}
+        emit_json({**head, "advice": [each.to_json() for each in advice], "layout": None})
+    else:
+        emit(advice_text.advice_text(advice, ground))
 
 
 def _require_consistent(given: dict[str, Any]) -> None:

@@ -21,6 +21,8 @@ Runs, as text alone:
   ssdscope compare sata.json nvme.json dramless.json
 Sweeps of one plan on two drives:
   ssdscope compare sata.parquet nvme.parquet -O sweeps.html
+What fio measured of two drives, a folder of its JSON for each:
+  ssdscope compare benchmark_data/PM883 benchmark_data/D3-S4610
 """
 WORKLOADS_SHOWN = 12
 
@@ -30,6 +32,12 @@ def register(app: typer.Typer) -> None:
     command(app, examples=EXAMPLES)(compare)
 
 
+def _files(path: str) -> list[str]:
+    from ssdscope.results.fio.folders import files_in
+
+    return files_in(path)
+
+
 def compare(
     context: typer.Context,
     files: Annotated[
@@ -37,9 +45,9 @@ def compare(
         typer.Argument(
             metavar="FILE...",
             help="Two or more of one kind: reports (characterize --json), results (run or replay "
-            "-o json), or tables of sweeps (.parquet).",
+            "-o json, fio's JSON), or tables of sweeps (.parquet, a folder of fio's results).",
         ),
-        Input(),
+        Input(_files),
     ],
     out: Annotated[
         str | None,
