@@ -25,8 +25,8 @@ A trace of a larger drive, with requests that are no whole pages:
   ssdscope replay sim:msr-32gb Financial1.spc.gz --align expand --fit compact -o json
 As fast as the drive takes it, 8 requests in flight:
   ssdscope replay sim:nvme-tlc hm_0.csv.gz --mode asap --iodepth 8 --fit wrap
-What blktrace recorded of a disk, at the times at which requests were issued:
-  ssdscope replay sim:nvme-tlc sda.blktrace.0 --times issued --fit compact
+What blktrace recorded, the files of all processors, as requests were issued to the disk:
+  ssdscope replay sim:nvme-tlc examples/blktrace/loop --times issued --fit compact
 """
 
 

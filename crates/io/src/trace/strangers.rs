@@ -86,7 +86,7 @@ const STRANGERS: [Stranger; 11] = [
     Stranger {
         sign: Sign::Starts(b"{"),
         what: "JSON, as results are and traces are not",
-        advice: "results of fio are imported, not replayed; a table with named columns is read",
+        advice: "`ssdscope import` takes results of fio; a table with named columns is a trace",
     },
 ];
 
