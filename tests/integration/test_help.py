@@ -127,7 +127,9 @@ def folder(tmp_path: Path, cli) -> Path:
     """A folder with all that examples read."""
     for name in ("big.bin", "scratch.bin"):
         (tmp_path / name).write_bytes(os.urandom(1 << 20))
-    for name in ("block-sizes.toml", "search-front.toml", "sweep-gc.toml", "drives/classroom.toml"):
+    copies = ("block-sizes.toml", "search-front.toml", "sweep-gc.toml", "drives/classroom.toml")
+    recording = ("blktrace/loop.blktrace.0.gz", "blktrace/loop.blktrace.1.gz")
+    for name in (*copies, *recording):
         copied = tmp_path / "examples" / name
         copied.parent.mkdir(exist_ok=True, parents=True)
         copied.write_bytes((Path(__file__).parents[2] / "examples" / name).read_bytes())

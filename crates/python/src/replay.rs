@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use ssdscope_io::driver::{self, ReplayMode, ReplayOptions};
 use ssdscope_io::summary::RunSummary;
-use ssdscope_io::trace::{Align, Fit, Target, TraceOptions, TraceStats, open_trace_watched};
+use ssdscope_io::trace::{Align, Fit, Target, Times, TraceOptions, TraceStats, open_trace_watched};
 use ssdscope_io::{Bytes, Device, DeviceInfo, Nanos};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -17,6 +17,8 @@ use std::path::Path;
 pub struct Options {
     format: Option<String>,
     columns: Option<String>,
+    times: Times,
+    overlay_volumes: bool,
     mode: ReplayMode,
     iodepth: u32,
     thinktime_ns: u64,
@@ -36,10 +38,13 @@ impl Default for Options {
     fn default() -> Self {
         let ReplayOptions { mode, iodepth, time_scale, .. } = ReplayOptions::default();
         let TraceOptions { format, columns, align, fit, volume, .. } = TraceOptions::default();
+        let TraceOptions { times, overlay_volumes, .. } = TraceOptions::default();
         let TraceOptions { reads_only, skip_bad, limit, spread_ties, .. } = TraceOptions::default();
         Self {
             format,
             columns,
+            times,
+            overlay_volumes,
             mode,
             iodepth,
             thinktime_ns: 0,
@@ -102,10 +107,13 @@ impl Options {
     /// How to read the trace.
     fn trace(&self) -> TraceOptions {
         let Self { align, fit, volume, reads_only, skip_bad, limit, spread_ties, .. } = *self;
+        let Self { times, overlay_volumes, .. } = *self;
         let (format, columns) = (self.format.clone(), self.columns.clone());
         TraceOptions {
             format,
             columns,
+            times,
+            overlay_volumes,
             align,
             fit,
             volume,

@@ -162,6 +162,8 @@ def characterize(
     trace: str | os.PathLike[str] | None = None,
     format: str | None = None,  # noqa: A002 (the name on the command line)
     columns: str | None = None,
+    fit: str = "compact",
+    skip_bad: bool = False,
     budget: str = "default",
     rated_writes: int | str | None = None,
     force: bool = False,
@@ -183,6 +185,8 @@ def characterize(
         Write everything on the page here too.
     trace, format, columns
         Replay this trace as well; what it is, where its content leaves a doubt.
+    fit, skip_bad
+        As of `replay`, for this trace.
     budget, rated_writes
         As of `probe`.
     force
@@ -236,7 +240,9 @@ def characterize(
                 seed=seed_of(opened, seed),
                 out_html=page,
                 out_json=data,
-                trace=None if trace is None else TraceFile(Path(trace), format, columns),
+                trace=None
+                if trace is None
+                else TraceFile(Path(trace), format, columns, fit, skip_bad),
                 sets=opened.sets,
                 progress=stage,
                 rated_bytes=rated,

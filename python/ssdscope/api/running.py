@@ -162,6 +162,8 @@ def replay(
     *,
     format: str | None = None,  # noqa: A002 (the name on the command line)
     columns: str | None = None,
+    times: str = "queued",
+    overlay_volumes: bool = False,
     mode: str = "open",
     iodepth: int = 1,
     thinktime: str | None = None,
@@ -190,6 +192,11 @@ def replay(
         The file, plain or compressed (gzip, zstd).
     format, columns
         Of the trace, where its content leaves a doubt.
+    times
+        Of a trace of events, which time a request has: ``"queued"``, ``"issued"``,
+        ``"completed"``.
+    overlay_volumes
+        Lay all volumes over one another, as MQSim does, and not end to end.
     mode
         ``"open"``: at the trace's own times; ``"closed"``: `iodepth` requests in flight, pauses
         kept; ``"asap"``: without pauses.
@@ -241,6 +248,8 @@ def replay(
     plan = replay_options(
         format=format,
         columns=columns,
+        times=times,
+        overlay_volumes=overlay_volumes,
         mode=mode,
         iodepth=iodepth,
         thinktime=thinktime,

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
-from ssdscope.cli.help import command
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import READING, command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.probe import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.budget import Budget
     from ssdscope.report import Characterization, Disclosure
+    from ssdscope.report.replay import TraceFile
     from ssdscope.report.spending import Plan
     from ssdscope.targets import Target
 
@@ -67,6 +68,17 @@ def _disclosure(*, anonymous: bool, whole: bool) -> "Disclosure":
     if anonymous:
         return Disclosure.ANONYMOUS
     return Disclosure.WHOLE if whole else Disclosure.MASKED
+
+
+def _traced(
+    trace: str | None, trace_format: str | None, columns: str | None, fit: str, *, skip_bad: bool
+) -> "TraceFile | None":
+    """Take the trace that was given, if any, and how it is read."""
+    from pathlib import Path
+
+    from ssdscope.report.replay import TraceFile
+
+    return None if trace is None else TraceFile(Path(trace), trace_format, columns, fit, skip_bad)
 
 
 def _note_left_out(target: "Target", spend: "Budget", rated_bytes: int | None) -> None:
@@ -161,6 +173,18 @@ def characterize(
     ] = None,
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
+    fit: Annotated[
+        str,
+        typer.Option(
+            "--fit",
+            metavar="HOW",
+            help="Requests of the trace beyond the end of the drive.",
+            rich_help_panel=READING,
+            autocompletion=choices.FITS.complete,
+        ),
+        choices.FITS,
+    ] = "compact",
+    skip_bad: options.SkipBad = False,
     anonymous: Annotated[
         bool,
         typer.Option(
@@ -212,7 +236,6 @@ def characterize(
     from ssdscope import report
     from ssdscope.probes.budget import Budget
     from ssdscope.report import resuming
-    from ssdscope.report.replay import TraceFile
     from ssdscope.report.spending import rated
 
     session: Session = context.obj
@@ -229,7 +252,7 @@ def characterize(
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     rated_bytes = rated(rated_writes)
     done = [] if known is None else known["provenance"]["stages_done"]
-    traced = None if trace is None else TraceFile(Path(trace), trace_format, columns)
+    traced = _traced(trace, trace_format, columns, fit, skip_bad=skip_bad)
     plan = report.planned(opened, spend, rated_bytes, done, traced)
     if dry_run:
         return tell_plan(plan, output_format)

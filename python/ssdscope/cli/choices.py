@@ -88,6 +88,12 @@ def _alignments(_words: Words) -> Names:
     return ALIGNMENTS
 
 
+def _times(_words: Words) -> Names:
+    from ssdscope.targets.trace_formats import TIMES
+
+    return TIMES
+
+
 def _fits(_words: Words) -> Names:
     from ssdscope.workloads.replaying import FITS
 
@@ -218,6 +224,7 @@ FIO_LOGS = Choices(_fio_logs)
 MODES = Choices(_modes)
 ALIGNMENTS = Choices(_alignments)
 FITS = Choices(_fits)
+TIMES = Choices(_times)
 STATES = Choices(_states)
 DRIVE_KEYS = Choices(_drive_keys, "no")
 TRACE_FORMATS = Choices(_trace_formats)

@@ -66,7 +66,10 @@ Force: TypeAlias = Annotated[
 ]
 TraceArgument: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="TRACE", help="The trace, a file: plain, gzip or zstd."),
+    typer.Argument(
+        metavar="TRACE",
+        help="The trace, a file: plain, gzip or zstd. Of blktrace one of its files, or their name.",
+    ),
     Input(),
 ]
 Seed: TypeAlias = Annotated[
@@ -266,7 +269,8 @@ Columns: TypeAlias = Annotated[
     typer.Option(
         "--columns",
         metavar="LIST",
-        help="Columns of a table, by name or number: time=us:1,op:2,offset=bytes:3,size=bytes:4.",
+        help="Columns of a table, by name or number: time=us:1,op:2,offset=bytes:3,size=bytes:4. "
+        "A number for bytes is the size of an LBA: offset=4096:3.",
         rich_help_panel=READING,
     ),
 ]
@@ -278,6 +282,25 @@ Volume: TypeAlias = Annotated[
         min=0,
         help="Use only this volume (ASU, device) of the trace.",
         show_default="all of them",
+        rich_help_panel=READING,
+    ),
+]
+Times: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--times",
+        metavar="WHICH",
+        help="Which time a request of a trace of events (blktrace, ...) has.",
+        rich_help_panel=READING,
+        autocompletion=choices.TIMES.complete,
+    ),
+    choices.TIMES,
+]
+OverlayVolumes: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--overlay-volumes",
+        help="Lay all volumes over one another, as MQSim does, and not end to end.",
         rich_help_panel=READING,
     ),
 ]

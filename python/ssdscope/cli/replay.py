@@ -25,6 +25,8 @@ A trace of a larger drive, with requests that are no whole pages:
   ssdscope replay sim:msr-32gb Financial1.spc.gz --align expand --fit compact -o json
 As fast as the drive takes it, 8 requests in flight:
   ssdscope replay sim:nvme-tlc hm_0.csv.gz --mode asap --iodepth 8 --fit wrap
+What blktrace recorded, the files of all processors, as requests were issued to the disk:
+  ssdscope replay sim:nvme-tlc examples/blktrace/loop --times issued --fit compact
 """
 
 
@@ -114,7 +116,9 @@ def replay(
     ] = "0",
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
+    times: options.Times = "queued",
     volume: options.Volume = None,
+    overlay_volumes: options.OverlayVolumes = False,
     reads_only: options.ReadsOnly = False,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
@@ -149,6 +153,8 @@ def replay(
     plan = replay_options(
         format=trace_format,
         columns=columns,
+        times=times,
+        overlay_volumes=overlay_volumes,
         mode=mode,
         iodepth=iodepth,
         thinktime=thinktime,

@@ -53,6 +53,7 @@ def show(
     trace: options.TraceArgument,
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
+    times: options.Times = "queued",
     volume: options.Volume = None,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
@@ -65,7 +66,7 @@ def show(
     from ssdscope.targets.traces import TraceOptions, scan_trace
 
     require_file(trace)
-    wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit)
+    wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit, times=times)
     about = told_trace(scan_trace(trace, wanted, lambda rows: None))  # noqa: ARG005
     if output_format == "json":
         emit_json({**envelope(), "trace": {"path": trace, **about}})
@@ -93,13 +94,21 @@ def _about_text(about: dict[str, Any]) -> str:
         ("volumes", f"{about['volumes']:,}"),
         ("space that they reach over", f"{about['address_span_bytes']:,} bytes"),
     ]
-    counted = ("bad_lines", "zero_size", "reordered", "other_volumes")
-    rows += [(key.replace("_", " "), f"{about[key]:,}") for key in counted if about[key]]
-    rows += [(key.replace("_", " "), f"{count:,}") for key, count in about["noted"].items()]
+    if about["files"] > 1:
+        rows.append(("files, one for each processor", f"{about['files']:,}"))
+    if about["reordered"]:
+        rows.append(("reordered", f"{about['reordered']:,}"))
+    rows += [(f"left out: {_words(key)}", f"{count:,}") for key, count in about["dropped"].items()]
+    rows += [(_words(key), f"{count:,}") for key, count in about["noted"].items()]
     text = table(("what", "value"), rows)
     if traced := traced_rows(about, 1e3):
         text += "\n\n" + table(TRACED_HEADER, traced)
     return text
+
+
+def _words(key: str) -> str:
+    """Write what is counted as words."""
+    return key.replace("_", " ")
 
 
 @command(app, short="Describe every minute of a trace.", examples=WINDOWS_EXAMPLES)
@@ -124,6 +133,7 @@ def windows(
     ] = "1m",
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
+    times: options.Times = "queued",
     volume: options.Volume = None,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
@@ -140,7 +150,7 @@ def windows(
 
     require_file(trace)
     guard(context, force=force)
-    wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit, spread_ties)
+    wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit, spread_ties, times=times)
     read = read_trace(trace, wanted)
     found = window_features(read.rows, window_ns=parse_duration(length))
     _write_windows(out, read, found)

@@ -372,4 +372,6 @@ def _about_trace(trace: Mapping[str, Any]) -> str:
         parts.append(f"{told['expanded']:,} requests widened to the drive's smallest unit.")
     if told["skipped"]:
         parts.append(f"{told['skipped']:,} skipped.")
+    if told.get("truncated"):
+        parts.append(f"It breaks off: {told['damage']}.")
     return " ".join(parts)

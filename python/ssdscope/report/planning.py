@@ -58,9 +58,12 @@ def of_page(
     seconds = max(budget.wall_s, START_S + PAGE_S + LEAST_S)
     whole, stages_s = sum(shares.values()) or 1.0, seconds - START_S - PAGE_S
     parts = [Part(START, 0, START_S)]
+    foreseen = replay.Foreseen()
+    if trace is not None and "trace" in shares:
+        foreseen = replay.foresee(trace, target.device)
     for name, share in shares.items():
         of_stage = part(budget, share / whole * stages_s)
-        writes = _writes_bytes(name, target, of_stage, probing, trace)
+        writes = _writes_bytes(name, target, of_stage, probing, foreseen.writes_bytes)
         parts.append(Part(name, writes, of_stage.wall_s))
     parts.append(Part(PAGE, 0, PAGE_S))
     total = sum(each.writes_bytes for each in parts)
@@ -71,12 +74,11 @@ def of_page(
         reads_first_bytes=looked_at_bytes(target, total),
         seconds=seconds,
         stages_s=stages_s,
+        trace_refused=foreseen.refusal,
     )
 
 
-def _writes_bytes(
-    name: str, target: Target, budget: Budget, probing: Plan, trace: replay.TraceFile | None
-) -> int:
+def _writes_bytes(name: str, target: Target, budget: Budget, probing: Plan, of_trace: int) -> int:
     """Give the most that a stage writes in its part of the time."""
     info = target.device.info
     if name == "findings":
@@ -87,7 +89,7 @@ def _writes_bytes(
     if not info.writable or (target.kind == "null" and probing.drive_bytes is None):
         return 0
     if name == "trace":
-        return 0 if trace is None else replay.writes_bytes(trace, target.device)
+        return of_trace
     if not probing.simulated:
         return _real_bytes(name, target.capacity_bytes, budget, probing.unasked_bytes)
     most = {

@@ -13,7 +13,8 @@ from ssdscope.targets.records import Progress
 from ssdscope.targets.traces import TraceOptions, sniff_trace
 from ssdscope.workloads import ReplayOptions
 
-OPTIONS = ReplayOptions(align="expand", fit="compact")
+FIT = "compact"
+"""What becomes of requests beyond the end of the drive, if nobody says."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class TraceFile:
         The file.
     format, columns
         As `--format` and `--columns` have them.
+    fit
+        What becomes of requests beyond the end of the drive.
+    skip_bad
+        Whether what cannot be read of it is left out.
     shown
         What a page calls its path, if not by that.
     """
@@ -33,7 +38,19 @@ class TraceFile:
     path: Path
     format: str | None = None
     columns: str | None = None
+    fit: str = FIT
+    skip_bad: bool = False
     shown: str | None = None
+
+    def options(self) -> ReplayOptions:
+        """Make the options of its replay at its own times."""
+        return ReplayOptions(
+            format=self.format,
+            columns=self.columns,
+            align="expand",
+            fit=self.fit,
+            skip_bad=self.skip_bad,
+        )
 
     @property
     def name(self) -> str:
@@ -54,22 +71,46 @@ class TraceFile:
         """Give the words of a command that name it."""
         given = (("--format", self.format), ("--columns", self.columns))
         told = [word for name, each in given if each is not None for word in (name, each)]
+        told += [] if self.fit == FIT else ["--fit", self.fit]
+        told += ["--skip-bad"] if self.skip_bad else []
         return ["--trace", self.shown or str(self.path), *told]
 
 
-def writes_bytes(trace: TraceFile, device: Device) -> int:
-    """Count what a trace writes, by replaying it without the drive."""
+@dataclass(frozen=True)
+class Foreseen:
+    """What a replay will come to, as far as that is known without the drive.
+
+    Attributes
+    ----------
+    writes_bytes
+        The most that it writes.
+    refusal
+        Why it cannot run; None if it can.
+    """
+
+    writes_bytes: int = 0
+    refusal: str | None = None
+
+
+def foresee(trace: TraceFile, device: Device) -> Foreseen:
+    """Replay a trace without the drive, to see what it writes, or that it cannot run."""
     info = device.info
     nothing = open_target(f"null:{info.capacity_bytes}").device
-    options = replace(OPTIONS, format=trace.format, columns=trace.columns, mode="asap", iodepth=64)
     try:
-        result = nothing.replay(str(trace.path), options)
-    except SsdscopeError:  # the stage itself tells of it
-        return 0
+        result = nothing.replay(str(trace.path), replace(trace.options(), mode="asap", iodepth=64))
+    except SsdscopeError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return Foreseen(refusal=f"{error.message}{hint}")
+    changing = result.summary["trace"]["writes"]
+    if changing and not info.writable:
+        return Foreseen(
+            refusal=f"{changing:,} of its {result.requests:,} requests write, and the target is "
+            "open for reading only"
+        )
     if result.write is None:
-        return 0
+        return Foreseen()
     # Requests that lie across blocks are widened to them, at either end.
-    return result.write.bytes + 2 * info.logical_block_bytes * result.write.requests
+    return Foreseen(result.write.bytes + 2 * info.logical_block_bytes * result.write.requests)
 
 
 def replay_trace(
@@ -89,7 +130,7 @@ def replay_trace(
             spent = True
             raise KeyboardInterrupt  # as Ctrl-C does: what was served is kept
 
-    options = replace(OPTIONS, format=trace.format, columns=trace.columns)
+    options = trace.options()
     alone = device.fork() if device.info.snapshot else device
     try:
         result = alone.replay(str(trace.path), options, progress=tell, timeline_ns=FITTING)

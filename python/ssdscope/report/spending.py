@@ -66,6 +66,8 @@ class Plan:
         What is left of it to all stages, those that were done before among them.
     reads_first_bytes
         The most that is read to see that writing loses nobody's data.
+    trace_refused
+        Why the trace that was given cannot be replayed; None if it can.
     """
 
     uri: str
@@ -78,6 +80,7 @@ class Plan:
     reads_first_bytes: int = 0
     seconds: float = 0.0
     stages_s: float = 0.0
+    trace_refused: str | None = None
 
     def writes_of(self, name: str) -> int:
         """Give the most that a part writes; nothing where it has none."""
@@ -137,6 +140,7 @@ class Plan:
             "share_of_life": self.share_of_life,
             "unasked_bytes": self.unasked_bytes,
             "needs_full_budget": self.needs_full,
+            "trace_refused": self.trace_refused,
         }
 
 
@@ -302,6 +306,8 @@ def plan_in_words(plan: Plan) -> str:
         text += f"; before, up to {looked_at} are read to see that nobody's data are lost"
     if plan.simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
+    if plan.trace_refused is not None:
+        text += f"; the trace cannot be replayed: {plan.trace_refused}"
     return text
 
 

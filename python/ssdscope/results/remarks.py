@@ -88,6 +88,7 @@ def of_trace(about: dict[str, Any]) -> list[str]:
     said = [f"this trace is {about['remark']}"] if is_synthetic(about) else []
     bad = about.get("bad_lines", 0)
     shown = about.get("first_bad_lines", [])
+    said += _of_events(about.get("noted", {}))
     said += [
         f"line {line['line']} left out: expected {line['expected']}, found {line['text']}"
         for line in shown
@@ -95,7 +96,26 @@ def of_trace(about: dict[str, Any]) -> list[str]:
     if bad > len(shown):
         said.append(f"{bad - len(shown):,} more malformed lines left out")
     if about.get("truncated"):
-        said.append(f"the file breaks off; the {about['requests']:,} requests before that are used")
+        why = f": {about['damage']}" if about.get("damage") else ""
+        said.append(f"the file breaks off{why}; the {about['requests']:,} requests read are used")
+    return said
+
+
+def _of_events(noted: dict[str, int]) -> list[str]:
+    """Say what the events of a trace leave open about its requests."""
+    said = []
+    if passed_on := noted.get("latencies_from_queue"):
+        said.append(
+            f"{passed_on:,} latencies of the trace run from queueing (Q) to completion (C): the "
+            "device dispatches nothing (dm, md), or that was not recorded"
+        )
+    if missing := noted.get("missing_events"):
+        said.append(
+            f"{missing:,} events are missing by their numbers: dropped while recording, or left "
+            "out of the file"
+        )
+    if failed := noted.get("failed"):
+        said.append(f"{failed:,} of the trace's requests had failed on the device traced")
     return said
 
 

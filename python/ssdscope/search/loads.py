@@ -17,9 +17,12 @@ from ssdscope.workloads.replaying import ReplayOptions, replay_options
 
 _OF_REPLAY = (
     "format", "columns", "mode", "iodepth", "thinktime", "time_scale", "align", "fit", "volume",
-    "reads_only", "skip_bad", "limit", "spread_ties", "offset", "size",
+    "reads_only", "skip_bad", "limit", "spread_ties", "offset", "size", "times", "overlay_volumes",
 )  # fmt: skip
-_OF_TRACE = ("format", "columns", "volume", "skip_bad", "limit", "spread_ties", "reads_only")
+_OF_TRACE = (
+    "format", "columns", "volume", "skip_bad", "limit", "spread_ties", "reads_only", "times",
+    "overlay_volumes",
+)  # fmt: skip
 
 
 def read_workload(table: Mapping[str, Any], seed: int, where: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The files that a target consists of, or is described by, and files of traces."""
 
+from glob import escape
 from pathlib import Path
 
 from ssdscope.errors import UsageError
@@ -34,6 +35,8 @@ def require_file(trace: str) -> None:
         If it is none, or cannot be read.
     """
     path = Path(trace)
+    if not path.exists() and any(path.parent.glob(f"{escape(path.name)}.blktrace.*")):
+        return  # blktrace writes a file for each processor
     if path.exists() and not path.is_file() and not path.is_dir():
         raise UsageError(
             f"the trace {trace} is not a regular file, and a trace is read twice",

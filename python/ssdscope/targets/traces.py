@@ -49,6 +49,10 @@ class TraceOptions:
         Spread requests of one instant evenly until the next.
     reads_only
         Leave out all that is no read.
+    times
+        Of a trace of events, which time a request has: ``queued``, ``issued``, ``completed``.
+    overlay_volumes
+        Lay all volumes over one another, as MQSim does, and not end to end.
     """
 
     format: str | None = None
@@ -58,6 +62,8 @@ class TraceOptions:
     limit: int | None = None
     spread_ties: bool = False
     reads_only: bool = False
+    times: str = "queued"
+    overlay_volumes: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ class Trace:
         Its requests.
     about
         What it is: ``format``, ``requests``, ``span_ns``, ``bad_lines``, ``first_bad_lines``,
-        ``noted``, ``remark``, ``volume_map``, ``latency_ns`` and more.
+        ``noted``, ``dropped``, ``remark``, ``volume_map``, ``latency_ns`` and more.
     """
 
     rows: TraceRows

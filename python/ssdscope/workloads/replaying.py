@@ -7,6 +7,7 @@ from typing import Any
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.targets.names import options_json
+from ssdscope.targets.trace_formats import TIMES
 from ssdscope.units import parse_count, parse_microseconds, parse_size
 
 MODES = {
@@ -50,6 +51,10 @@ class ReplayOptions:
     fit
         Requests past the end: ``refuse``, ``wrap`` modulo the capacity, or ``compact`` the
         touched megabytes in address order.
+    times
+        Of a trace of events, which time a request has: ``queued``, ``issued``, ``completed``.
+    overlay_volumes
+        Lay all volumes over one another, as MQSim does, and not end to end.
     volume
         Replay this volume (ASU, device) only.
     reads_only
@@ -66,6 +71,8 @@ class ReplayOptions:
 
     format: str | None = None
     columns: str | None = None
+    times: str = "queued"
+    overlay_volumes: bool = False
     mode: str = "open"
     iodepth: int = 1
     thinktime_ns: int = 0
@@ -83,6 +90,7 @@ class ReplayOptions:
     def __post_init__(self) -> None:
         """Refuse words that are none of the choices."""
         for option, value, choices in (
+            ("--times", self.times, TIMES),
             ("--mode", self.mode, MODES),
             ("--align", self.align, ALIGNMENTS),
             ("--fit", self.fit, FITS),
@@ -198,6 +206,8 @@ def _volume(value: Any) -> int:
 _IN_FILES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "format": ("format", _word),
     "columns": ("columns", _word),
+    "times": ("times", _word),
+    "overlay_volumes": ("overlay_volumes", _flag),
     "mode": ("mode", _word),
     "iodepth": ("iodepth", lambda value: parse_count(str(value))),
     "thinktime": ("thinktime_ns", lambda value: parse_microseconds(str(value))),

@@ -102,6 +102,25 @@ pub enum TraceError {
         /// The format asked for.
         format: &'static str,
     },
+    /// A file of another kind, which is known.
+    #[error("{path} is {what}, and no trace that is read\n\nhint: {advice}")]
+    Stranger {
+        /// The file.
+        path: String,
+        /// What it is.
+        what: &'static str,
+        /// What to do with it.
+        advice: &'static str,
+    },
+    /// A choice of times for a format that has one.
+    #[error(
+        "format {format} has one time for each request, and --times is for events: blktrace, \
+         blkparse, ftrace, biosnoop"
+    )]
+    OneTime {
+        /// The format.
+        format: &'static str,
+    },
     /// Content of no known format.
     #[error(
         "trace {path} is of no known format: line {line} is {text}\n\nhint: known are {known}; \

@@ -101,10 +101,16 @@ impl Placement {
     }
 }
 
+/// What helps if volumes end to end are more than there is.
+pub const OVERLAY: &str =
+    "--overlay-volumes lays all volumes over one another at their own addresses, as MQSim does";
+
 /// What keeps a trace from running, counted to the end before anything ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     pub requests: u64,
+    /// Volumes that lie end to end.
+    pub volumes: u64,
     /// Not whole units, and not to be widened.
     pub misaligned: u64,
     /// Past the end, and not to be brought back.
@@ -152,6 +158,9 @@ impl Problems {
                 "--fit wrap takes offsets modulo the capacity, --limit uses fewer requests"
                     .to_owned(),
             );
+        }
+        if self.volumes > 1 && (self.out_of_range > 0 || self.packed_bytes.is_some()) {
+            remedies.push(OVERLAY.to_owned());
         }
         (problems.join("; "), remedies.join("; "))
     }
@@ -228,5 +237,8 @@ mod tests {
         for option in ["--align expand", "--fit compact", "--fit wrap"] {
             assert!(hint.contains(option), "{hint}");
         }
+        assert!(!hint.contains("--overlay-volumes"), "{hint}");
+        let (_, hint) = Problems { volumes: 2, ..problems }.explain(&target, 77);
+        assert!(hint.contains("--overlay-volumes"), "{hint}");
     }
 }

@@ -1,23 +1,28 @@
 //! The registry of trace formats, and what a line of any of them says.
 
 use super::error::TraceError;
+use super::number::unsigned;
 use super::options::TraceOptions;
 use super::plausible::InSectors;
-use super::{alibaba, blkparse, csv, disksim, fio, fiu, mqsim, msr, spc, systor, tencent, vscsi};
+use super::{alibaba, biosnoop, blkparse, blktrace, csv, disksim, fio, fiu, ftrace, mqsim};
+use super::{msr, spc, systor, tencent, vscsi};
 use crate::request::Op;
 use crate::units::{Nanos, SECTOR_BYTES};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Every format, in the order they are listed to people.
-pub static FORMATS: [&Format; 13] = [
+pub static FORMATS: [&Format; 16] = [
     &spc::FORMAT,
     &msr::FORMAT,
     &systor::FORMAT,
     &alibaba::FORMAT,
     &tencent::FORMAT,
     &fiu::FORMAT,
+    &blktrace::FORMAT,
     &blkparse::FORMAT,
+    &ftrace::FORMAT,
+    &biosnoop::FORMAT,
     &fio::FORMAT,
     &disksim::FORMAT,
     &mqsim::FORMAT,
@@ -36,6 +41,19 @@ pub enum Framing {
     Lines,
     /// Binary records of so many bytes; messages count them as lines.
     Records(usize),
+    /// Events of blktrace, of one file or one for each processor, merged by time.
+    Events,
+}
+
+impl Framing {
+    /// How long a binary record is; `None` of text.
+    pub const fn record_bytes(self) -> Option<usize> {
+        match self {
+            Self::Lines => None,
+            Self::Records(bytes) => Some(bytes),
+            Self::Events => Some(blktrace::EVENT_BYTES),
+        }
+    }
 }
 
 /// A trace format.
@@ -135,6 +153,12 @@ pub(super) const fn read_or_write(letter: &[u8]) -> Option<Op> {
     }
 }
 
+/// The volume of `major,minor`, as Linux's tools print a device.
+pub(super) fn device_of(text: &[u8]) -> Option<u64> {
+    let comma = text.iter().position(|&byte| byte == b',')?;
+    device_volume(unsigned(&text[..comma])?, unsigned(&text[comma + 1..])?)
+}
+
 /// The volume that stands for a Linux device `major,minor`, legible in decimal.
 pub(super) fn device_volume(major: u64, minor: u64) -> Option<u64> {
     const MINORS: u64 = 10_000_000;
@@ -155,6 +179,11 @@ impl Format {
             name: name.chars().take(40).collect(),
             known: FORMATS.map(|format| format.name).join(", "),
         })
+    }
+
+    /// Whether it has times of a request to choose from.
+    pub(super) fn has_times(&self) -> bool {
+        [&blktrace::FORMAT, &blkparse::FORMAT, &ftrace::FORMAT, &biosnoop::FORMAT].contains(&self)
     }
 }
 
@@ -305,8 +334,8 @@ mod tests {
                 assert_eq!(Format::named(alias), Ok(format));
             }
         }
-        let error = Format::named("blktrace").expect_err("no such format").to_string();
-        assert!(error.contains("`blktrace`") && error.contains("disksim, mqsim"), "{error}");
+        let error = Format::named("etl").expect_err("no such format").to_string();
+        assert!(error.contains("`etl`") && error.contains("disksim, mqsim"), "{error}");
     }
 
     #[test]

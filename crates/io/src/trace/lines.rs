@@ -73,9 +73,9 @@ impl Lines {
     /// Goes to the next line or record; false at the end of the stream.
     #[inline]
     pub fn advance(&mut self) -> io::Result<bool> {
-        match self.framing {
-            Framing::Lines => self.advance_line(),
-            Framing::Records(bytes) => self.advance_record(bytes),
+        match self.framing.record_bytes() {
+            None => self.advance_line(),
+            Some(bytes) => self.advance_record(bytes),
         }
     }
 

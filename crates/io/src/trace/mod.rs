@@ -4,10 +4,12 @@
 //!
 //! * `format`: the registry of formats; `spc`, `msr`, `systor`, `alibaba`, `tencent`, `fiu`,
 //!   `disksim`, `mqsim` and `fio` turn one line each into a [`Record`], `vscsi` binary records,
-//!   `csv` rows whose columns have names, and `blkparse` events of requests, with `number`
-//!   reading times as exact decimals;
-//! * `source`: opens a plain, gzip or zstd file; `lines` cuts it into bounded lines;
-//! * `sniff`: which format it is, where only one reading is possible;
+//!   `csv` rows whose columns have names, and `biosnoop` lines of requests that are done, with
+//!   `number` reading times as exact decimals;
+//! * `blktrace` (binary), `blkparse` and `ftrace`: events, of which `events` makes requests;
+//! * `source`: opens a plain, gzip or zstd file, and all files of a `recording`; `lines` cuts it
+//!   into bounded lines;
+//! * `sniff`: which format it is, where only one reading is possible; `strangers`: what is none;
 //! * `plausible`: whether its sectors may as well be bytes;
 //! * `records`: the lines that count, and a tally of those that do not;
 //! * `options`: what the user chose and what is reported back;
@@ -28,16 +30,20 @@
 //! A new format is one file with a [`Format`] and one line in [`FORMATS`].
 
 mod alibaba;
+mod biosnoop;
 mod blkparse;
+mod blktrace;
 mod columns;
 mod csv;
 mod disksim;
 mod error;
+mod events;
 mod fio;
 mod fio_log;
 mod fit;
 mod fiu;
 mod format;
+mod ftrace;
 mod lines;
 mod mqsim;
 mod msr;
@@ -46,6 +52,7 @@ mod options;
 mod order;
 mod plausible;
 mod reader;
+mod recording;
 mod records;
 mod regions;
 #[cfg(test)]
@@ -53,6 +60,7 @@ mod samples;
 mod sniff;
 mod source;
 mod spc;
+mod strangers;
 mod survey;
 mod systor;
 mod tencent;
@@ -68,7 +76,9 @@ pub use columns::{CHUNK_ROWS, TraceColumns};
 pub use error::TraceError;
 pub use fio_log::{FioLogFile, FioLogOptions, FioLogs, read_fio_logs};
 pub use format::{FORMATS, Fault, Format, Framing, Noted, Parser, Record};
-pub use options::{Align, Fit, Target, TraceOptions, TraceStats, TracedLatency, VolumeStats};
+pub use options::{
+    Align, Fit, Target, Times, TraceOptions, TraceStats, TracedLatency, VolumeStats,
+};
 pub use plausible::InSectors;
 pub use reader::{RecordReader, TraceReader, open_records, open_trace, open_trace_watched};
 pub use records::BadLine;

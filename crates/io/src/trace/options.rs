@@ -7,6 +7,7 @@ use crate::device::DeviceInfo;
 use crate::summary::LatencyStats;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What to do with requests that are not whole units of the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,19 @@ pub enum Fit {
     Compact,
 }
 
+/// Which of its times a request of a trace of events has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Times {
+    /// When the host asked for it.
+    #[default]
+    Queued,
+    /// When the device first got it, or a part of it.
+    Issued,
+    /// When all of it was done.
+    Completed,
+}
+
 /// How to read a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -46,6 +60,10 @@ pub struct TraceOptions {
     pub align: Align,
     /// Requests past the drive's end.
     pub fit: Fit,
+    /// Which times requests of a trace of events have.
+    pub times: Times,
+    /// Lay all volumes over one another, as MQSim does, and not end to end.
+    pub overlay_volumes: bool,
     /// Only this volume (ASU, device), at its own addresses; `None` = all, laid end to end
     /// in id order, each as long as its highest touched byte rounded up to 1 MiB.
     pub volume: Option<u64>,
@@ -94,6 +112,8 @@ pub struct TraceStats {
     pub requests: u64,
     /// How many of them write or discard.
     pub writes: u64,
+    /// How many files it is: a recording of blktrace has one for each processor.
+    pub files: u64,
     /// Lines left out: [`bad_lines`](Self::bad_lines) + [`zero_size`](Self::zero_size).
     pub skipped: u64,
     /// Lines that could not be read (only with `skip_bad`).
@@ -108,6 +128,10 @@ pub struct TraceStats {
     pub zero_size: u64,
     /// Whether the file breaks off and only its beginning is used (only with `skip_bad`).
     pub truncated: bool,
+    /// Where and why, if so.
+    pub damage: Option<String>,
+    /// All that was left out, counted by kind.
+    pub dropped: BTreeMap<String, u64>,
     /// Requests widened to whole units.
     pub expanded: u64,
     /// Requests moved by `fit wrap`.

@@ -4,6 +4,9 @@
 //! request 512 times as long, which nothing downstream would notice. Bytes of block I/O are
 //! whole sectors themselves, so read as sectors all of them are multiples of 256 KiB. So are
 //! traces of large aligned requests; read as bytes those reach over less than a drive.
+//!
+//! Places and sizes may have different units, so each column is asked by itself. Requests that
+//! begin where the one before ended are evidence: they do so with the right units alone.
 
 use super::error::TraceError;
 use super::format::{Format, Record};
@@ -22,6 +25,12 @@ const REACH_BYTES_MAX: u64 = 64 << 40;
 /// A multiple of a sector that was taken for as many sectors.
 const SECTOR_OF_SECTORS_BYTES: u64 = SECTOR_BYTES * SECTOR_BYTES;
 
+/// What is smaller in all requests, as bytes, is no size of block I/O.
+const PAGE_BYTES: u64 = 4096;
+
+/// So many requests that follow on, and so many times more than with other units, are evidence.
+const FOLLOWS_MIN: u64 = 8;
+
 /// What a format counts in sectors, and how the same table is read in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct InSectors {
@@ -31,21 +40,73 @@ pub struct InSectors {
     pub columns: &'static str,
 }
 
-/// How large the requests of one reading are, and how far they reach.
+/// Which of the numbers that were taken for sectors are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InBytes {
+    Both,
+    Places,
+    Sizes,
+}
+
+/// How large the requests of one reading are, how far they reach, and what their numbers say of
+/// the units.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     requests: u64,
     /// Requests longer than any, by a multiple of a sector.
     too_long: u64,
-    /// Whether all places and sizes are multiples of a sector of sectors.
-    whole: bool,
+    /// Whether all places, and all sizes, are multiples of a sector of sectors.
+    whole_places: bool,
+    whole_sizes: bool,
     longest: u64,
     reach: u64,
+    follows: Follows,
+}
+
+/// Requests that begin where the one before them ended: with the units as they were read, with
+/// places in bytes alone, with sizes in bytes alone.
+#[derive(Clone, Copy, Debug)]
+struct Follows {
+    as_read: u64,
+    places: u64,
+    sizes: u64,
+    /// Volume, place and size of the request before.
+    last: Option<(u64, u64, u64)>,
+}
+
+impl Follows {
+    #[inline]
+    fn add(&mut self, volume: u64, place: u64, size: u64) {
+        if let Some((last_volume, last_place, last_size)) = self.last
+            && last_volume == volume
+            && let Some(step) = place.checked_sub(last_place).filter(|step| *step > 0)
+        {
+            self.as_read += u64::from(step == last_size);
+            self.places += u64::from(step == last_size.saturating_mul(SECTOR_BYTES));
+            self.sizes += u64::from(step * SECTOR_BYTES == last_size);
+        }
+        self.last = Some((volume, place, size));
+    }
+
+    /// Whether what follows on speaks for other units than those of which so many do.
+    const fn deny(&self, mine: u64) -> bool {
+        let most = if self.as_read > self.places { self.as_read } else { self.places };
+        let most = if most > self.sizes { most } else { self.sizes };
+        most >= FOLLOWS_MIN && most / FOLLOWS_MIN > mine
+    }
 }
 
 impl Extent {
     /// Of no request.
-    pub const NONE: Self = Self { requests: 0, too_long: 0, whole: true, longest: 0, reach: 0 };
+    pub const NONE: Self = Self {
+        requests: 0,
+        too_long: 0,
+        whole_places: true,
+        whole_sizes: true,
+        longest: 0,
+        reach: 0,
+        follows: Follows { as_read: 0, places: 0, sizes: 0, last: None },
+    };
 
     /// Counts a request in.
     #[inline]
@@ -56,24 +117,43 @@ impl Extent {
         let whole_size = record.len_bytes.is_multiple_of(SECTOR_OF_SECTORS_BYTES);
         self.requests += 1;
         self.too_long += u64::from(whole_size && record.len_bytes > REQUEST_BYTES_MAX);
-        self.whole &= whole_size && record.offset_bytes.is_multiple_of(SECTOR_OF_SECTORS_BYTES);
+        self.whole_sizes &= whole_size;
+        self.whole_places &= record.offset_bytes.is_multiple_of(SECTOR_OF_SECTORS_BYTES);
         self.longest = self.longest.max(record.len_bytes);
         self.reach = self.reach.max(record.end_bytes());
+        self.follows.add(record.volume, record.offset_bytes, record.len_bytes);
     }
 
-    /// Whether what `format` took for sectors may as well be, or must be, bytes.
-    pub const fn may_be_bytes(&self, format: &Format) -> bool {
-        let Some(in_sectors) = &format.in_sectors else { return false };
-        let whole = self.whole && self.reach / SECTOR_BYTES >= REACH_BYTES_MIN;
-        let by_size = in_sectors.sizes && (whole || self.too_long * 2 > self.requests);
-        self.requests > 0 && (self.reach > REACH_BYTES_MAX || by_size)
+    /// What `format` took for sectors may as well be, or must be, bytes; each column by itself.
+    pub fn may_be_bytes(&self, format: &Format) -> Vec<InBytes> {
+        let Some(in_sectors) = &format.in_sectors else { return Vec::new() };
+        if self.requests == 0 {
+            return Vec::new();
+        }
+        let too_far = self.reach > REACH_BYTES_MAX;
+        let places = too_far || (self.whole_places && self.reach / SECTOR_BYTES >= REACH_BYTES_MIN);
+        let too_long = self.too_long * 2 > self.requests;
+        let sizes = in_sectors.sizes && (self.whole_sizes || too_long);
+        // Requests of a megabyte are sizes of two kilobytes as well, which nobody means alone.
+        let long_sizes = too_long || self.longest / SECTOR_BYTES >= PAGE_BYTES;
+        let follows = &self.follows;
+        let mixed = [
+            (InBytes::Places, in_sectors.sizes && places && !follows.deny(follows.places)),
+            (InBytes::Sizes, sizes && long_sizes && !follows.deny(follows.sizes)),
+        ];
+        let both = if in_sectors.sizes { sizes && (places || too_long) || too_far } else { places };
+        let mixed = mixed.into_iter().filter(|(_, may)| *may).map(|(units, _)| units);
+        let both = (both && !follows.deny(follows.as_read)).then_some(InBytes::Both);
+        both.into_iter().chain(mixed).collect()
     }
 
-    /// How far requests reach, and the longest of them, if counts are of `unit` bytes.
-    fn told(&self, format: &Format, unit: u64) -> String {
-        let sizes = format.in_sectors.is_some_and(|in_sectors| in_sectors.sizes);
-        let longest = if sizes { self.longest / SECTOR_BYTES * unit } else { self.longest };
-        let reach = self.reach / SECTOR_BYTES * unit;
+    /// How far requests reach, and the longest of them, if some of their numbers are bytes.
+    fn told(&self, format: &Format, in_bytes: Option<InBytes>) -> String {
+        let places = matches!(in_bytes, Some(InBytes::Both | InBytes::Places));
+        let sizes = matches!(in_bytes, Some(InBytes::Both | InBytes::Sizes))
+            && format.in_sectors.is_some_and(|in_sectors| in_sectors.sizes);
+        let unit = |bytes: bool| if bytes { SECTOR_BYTES } else { 1 };
+        let (reach, longest) = (self.reach / unit(places), self.longest / unit(sizes));
         format!("{} (requests of up to {})", human_bytes(reach), human_bytes(longest))
     }
 }
@@ -92,9 +172,9 @@ pub fn ambiguous(path: String, told: &[Told<'_>]) -> TraceError {
     let names: Vec<_> = told.iter().map(|told| told.format.name).collect();
     let mut readings: Vec<_> = told.iter().map(Told::as_it_is).collect();
     let mut choices = vec![format!("--format {}", names.join(" or "))];
-    for (words, columns) in told.iter().filter_map(Told::in_bytes) {
+    for (words, columns) in told.iter().flat_map(Told::in_bytes) {
         readings.push(words);
-        choices.push(format!("--columns {columns} for bytes"));
+        choices.push(columns);
     }
     let (readings, choices) = (readings.join(", "), choices.join(", or "));
     TraceError::AmbiguousFormat { path, readings, choices }
@@ -103,20 +183,37 @@ pub fn ambiguous(path: String, told: &[Told<'_>]) -> TraceError {
 impl Told<'_> {
     fn as_it_is(&self) -> String {
         let &Self { format, requests, span, extent } = self;
-        let space = if extent.may_be_bytes(format) {
-            format!(" and {}", extent.told(format, SECTOR_BYTES))
-        } else {
+        let space = if extent.may_be_bytes(format).is_empty() {
             String::new()
+        } else {
+            format!(" and {}", extent.told(format, None))
         };
         format!("as {} {requests} requests span {}{space}", format.name, human(span))
     }
 
-    /// What the trace is if its sectors are bytes, and the columns to say so.
-    fn in_bytes(&self) -> Option<(String, &'static str)> {
+    /// What the trace is if some of its sectors are bytes, and the columns to say so.
+    fn in_bytes(&self) -> Vec<(String, String)> {
         let &Self { format, extent, .. } = self;
-        let columns = format.in_sectors.filter(|_| extent.may_be_bytes(format))?.columns;
-        let space = extent.told(format, 1);
-        Some((format!("as {} with bytes for sectors {space}", format.name), columns))
+        let Some(in_sectors) = &format.in_sectors else { return Vec::new() };
+        let reading = |units: InBytes| {
+            let (words, columns, chosen) = match units {
+                InBytes::Both => ("bytes for sectors", in_sectors.columns.to_owned(), "bytes"),
+                InBytes::Places => (
+                    "places in bytes and sizes in sectors",
+                    in_sectors.columns.replace("size:", "size=sectors:"),
+                    "places in bytes",
+                ),
+                InBytes::Sizes => (
+                    "places in sectors and sizes in bytes",
+                    in_sectors.columns.replace("offset:", "offset=sectors:"),
+                    "sizes in bytes",
+                ),
+            };
+            let space = extent.told(format, Some(units));
+            let choice = format!("--columns {columns} for {chosen}");
+            (format!("as {} with {words} {space}", format.name), choice)
+        };
+        extent.may_be_bytes(format).into_iter().map(reading).collect()
     }
 }
 
@@ -167,23 +264,45 @@ mod tests {
     #[test]
     fn whole_sectors_of_sectors_may_be_bytes() {
         let bytes_as_sectors = [(512 << 30, 4096 * 512), (0, 512 * 512)];
-        assert!(extent(&bytes_as_sectors).may_be_bytes(&disksim::FORMAT));
-        let one_odd = [(512 << 30, 4096 * 512), (0, 4096)];
-        assert!(!extent(&one_odd).may_be_bytes(&disksim::FORMAT));
+        let may = |requests: &[(u64, u64)], format| extent(requests).may_be_bytes(format);
+        assert_eq!(may(&bytes_as_sectors, &disksim::FORMAT)[0], InBytes::Both);
+        assert_eq!(may(&[(512 << 30, 4096 * 512), (4096, 4096)], &disksim::FORMAT), []);
         let small = [(1 << 30, 4096 * 512), (0, 512 * 512)];
-        assert!(!extent(&small).may_be_bytes(&disksim::FORMAT), "2 MiB of bytes are no drive");
-        assert!(!extent(&bytes_as_sectors).may_be_bytes(&msr::FORMAT), "bytes already");
-        assert!(!extent(&[]).may_be_bytes(&disksim::FORMAT));
+        assert_eq!(may(&small, &disksim::FORMAT), [InBytes::Sizes], "2 MiB of bytes are no drive");
+        assert_eq!(may(&bytes_as_sectors, &msr::FORMAT), [], "bytes already");
+        assert_eq!(may(&[], &disksim::FORMAT), []);
+    }
+
+    #[test]
+    fn each_column_is_asked_by_itself() {
+        let may = |requests: &[(u64, u64)]| extent(requests).may_be_bytes(&disksim::FORMAT);
+        let places_in_bytes = [(512 << 30, 4096), (5 << 30, 8192)];
+        assert_eq!(may(&places_in_bytes), [InBytes::Places]);
+        let sizes_in_bytes = [(4096, 4096 * 512), (8192, 512 * 512)];
+        assert_eq!(may(&sizes_in_bytes), [InBytes::Sizes]);
+        assert_eq!(may(&[(4096, 1 << 20), (8192, 1 << 20)]), [], "a megabyte, no 2 KiB");
+    }
+
+    #[test]
+    fn requests_that_follow_on_tell_the_units() {
+        let stream = |step: u64, size: u64| -> Vec<(u64, u64)> {
+            (0..100).map(|at| (4096 + at * step, size)).collect()
+        };
+        let may = |requests: &[(u64, u64)]| extent(requests).may_be_bytes(&disksim::FORMAT);
+        assert_eq!(may(&stream(2 << 20, 2 << 20)), [], "2 MiB, one behind the other");
+        assert_eq!(may(&stream(4096, 4096 * 512)), [InBytes::Sizes], "4 KiB, in bytes");
     }
 
     #[test]
     fn requests_of_megabytes_and_volumes_of_pebibytes_are_implausible() {
+        let may =
+            |requests: &[(u64, u64)], format| !extent(requests).may_be_bytes(format).is_empty();
         let long = [(512, 32 << 20), (512, 64 << 20), (512, 512)];
-        assert!(extent(&long).may_be_bytes(&disksim::FORMAT));
-        assert!(!extent(&long).may_be_bytes(&spc::FORMAT), "SPC has its sizes in bytes");
+        assert!(may(&long, &disksim::FORMAT));
+        assert!(!may(&long, &spc::FORMAT), "SPC has its sizes in bytes");
         let far = [(REACH_BYTES_MAX, 512)];
-        assert!(extent(&far).may_be_bytes(&spc::FORMAT));
-        assert!(!extent(&[(REACH_BYTES_MAX - 512, 512)]).may_be_bytes(&spc::FORMAT));
+        assert!(may(&far, &spc::FORMAT));
+        assert!(!may(&[(REACH_BYTES_MAX - 512, 512)], &spc::FORMAT));
     }
 
     #[test]

@@ -2,14 +2,16 @@
 //!
 //! Nothing is refused here: the survey reads the tally to the end and then decides.
 
+use super::blktrace::Broken;
 use super::error::{TraceError, quoted};
 use super::format::{Format, Framing, Noted, Parser, Record};
 use super::lines::{HOPELESS_LINE_BYTES, Lines, MAX_LINE_BYTES};
 use super::options::TraceOptions;
 use super::source::{Compression, Source, is_window_too_large, unreadable};
+use super::volumes::MAX_VOLUMES;
 use crate::request::Op;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -54,6 +56,31 @@ pub struct Tally {
     pub remark: Option<String>,
     /// Why the compressed file ends early, if it does.
     pub damage: Option<String>,
+    /// The volumes that were laid over one another.
+    pub overlaid: BTreeSet<u64>,
+    /// All that was left out, by kind.
+    pub dropped: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    /// Counts what is left out.
+    fn drop(&mut self, kind: &str) {
+        match self.dropped.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.dropped.insert(kind.to_owned(), 1)),
+        }
+    }
+}
+
+/// What a request that is left out is called.
+const fn kind_of(op: Op) -> &'static str {
+    match op {
+        Op::Read => "reads",
+        Op::Write => "writes",
+        Op::Flush => "flushes",
+        Op::Discard => "discards",
+        Op::WriteZeroes => "write_zeroes",
+    }
 }
 
 /// The requests of a trace in file order: those of the chosen volume, with a size, up to the limit.
@@ -66,6 +93,9 @@ pub struct Records<'w> {
     parser_holds: bool,
     volume: Option<u64>,
     reads_only: bool,
+    /// Whether volumes lie over one another, and the last that was.
+    overlay: bool,
+    present: Option<u64>,
     limit: u64,
     watch: Option<Watch<'w>>,
     tally: Tally,
@@ -83,12 +113,14 @@ impl<'w> Records<'w> {
         Ok(Self {
             label: source.label.clone(),
             compression: source.compression,
-            lines: Lines::new(source.stream()?, format.framing),
+            lines: Lines::new(source.framed(format.framing)?, format.framing),
             is_text: format.framing == Framing::Lines,
             parser_holds: parser.holds(),
             parser,
             volume: options.volume,
             reads_only: options.reads_only,
+            overlay: options.overlay_volumes,
+            present: None,
             limit: options.limit.unwrap_or(u64::MAX),
             watch,
             tally: Tally::default(),
@@ -122,19 +154,39 @@ impl<'w> Records<'w> {
             let Some(record) = self.next_of_any_kind()? else { return Ok(None) };
             if self.volume.is_some_and(|volume| volume != record.volume) {
                 self.tally.other_volumes += 1;
+                self.tally.drop("of_other_volumes");
                 if self.tally.known_volumes.len() < KNOWN_VOLUMES {
                     self.tally.known_volumes.insert(record.volume);
                 }
             } else if self.reads_only && record.op != Op::Read {
                 self.tally.not_reads += 1;
+                self.tally.drop(kind_of(record.op));
             } else if record.len_bytes == 0 && record.op != Op::Flush {
                 self.tally.zero_size += 1;
+                self.tally.drop(&format!("{}_of_no_bytes", kind_of(record.op)));
             } else {
                 self.tally.kept += 1;
-                return Ok(Some(record));
+                return Ok(Some(self.laid(record)?));
             }
         }
         Ok(None)
+    }
+
+    /// Where volumes lie over one another, all are volume 0.
+    #[inline]
+    fn laid(&mut self, record: Record) -> Result<Record, TraceError> {
+        if !self.overlay {
+            return Ok(record);
+        }
+        if self.present != Some(record.volume) {
+            self.present = Some(record.volume);
+            self.tally.overlaid.insert(record.volume);
+            if self.tally.overlaid.len() > MAX_VOLUMES {
+                let path = self.label.clone();
+                return Err(TraceError::TooManyVolumes { path, limit: MAX_VOLUMES });
+            }
+        }
+        Ok(Record { volume: 0, ..record })
     }
 
     #[inline]
@@ -201,6 +253,7 @@ impl<'w> Records<'w> {
             },
         };
         self.tally.bad_lines += 1;
+        self.tally.drop(&format!("malformed: expected {expected}"));
         if self.tally.first_bad.len() < SHOWN_BAD_LINES {
             let text = quoted(self.lines.text());
             self.tally.first_bad.push(BadLine { line, text, expected });
@@ -219,6 +272,9 @@ pub fn is_comment(text: &[u8]) -> bool {
 
 /// What a decompressor's error says about the file, in words; `None` if not the file is at fault.
 pub fn damage(compression: Compression, error: &io::Error) -> Option<String> {
+    if let Some(broken) = error.get_ref().and_then(|inner| inner.downcast_ref::<Broken>()) {
+        return Some(broken.to_string());
+    }
     let name = match compression {
         Compression::Gzip => "gzip",
         Compression::Zstd => "zstd",

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 /// The same three requests in each format of text: a write of 4 KiB at sector 16, half a
 /// second later a read of 8 KiB at 800, after another half a write of 1 KiB at 4000. The
 /// last field says whether the trace tells latencies.
-const SAMPLES: [(&str, &str, bool); 11] = [
+const SAMPLES: [(&str, &str, bool); 13] = [
     ("spc", "0,16,4096,w,1.0\n0,800,8192,R,1.5\n0,4000,1024,W,2.0\n", false),
     (
         "msr",
@@ -42,6 +42,21 @@ const SAMPLES: [(&str, &str, bool); 11] = [
         "0,0 1 1 1.0 7 Q W 16 + 8 [x]\n0,0 1 2 1.0 7 D W 16 + 8 [x]\n\
          0,0 1 3 1.000001 7 C W 16 + 8 [0]\n0,0 1 4 1.5 7 Q R 800 + 16 [x]\n\
          0,0 1 5 2.0 7 Q WS 4000 + 2 [x]\n\nCPU1 (0,0):\n Reads Queued:  1, 8KiB\n",
+        true,
+    ),
+    (
+        "ftrace",
+        "# tracer: nop\n x-7 [1] ..... 1.0: block_bio_queue: 0,0 W 16 + 8 [x]\n\
+         x-7 [1] ..... 1.0: block_rq_issue: 0,0 W 4096 () 16 + 8 [x]\n\
+         x-7 [1] ..... 1.000001: block_rq_complete: 0,0 W () 16 + 8 [0]\n\
+         x-7 [1] ..... 1.5: block_bio_queue: 0,0 RA 800 + 16 [x]\n\
+         x-7 [1] ..... 2.0: block_bio_queue: 0,0 WS 4000 + 2 [x]\n",
+        true,
+    ),
+    (
+        "biosnoop",
+        "TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)\n1.001 x 7 sda W 16 4096 1\n\
+         1.502 x y 7 sda R 800 8192 2.0\n2.003 x 7 sda W 4000 1024 3\n",
         true,
     ),
     (
@@ -87,7 +102,12 @@ fn vscsi(version: u8) -> Vec<u8> {
 
 fn all() -> Vec<(&'static str, Vec<u8>, bool)> {
     let text = SAMPLES.iter().map(|&(name, text, told)| (name, text.as_bytes().to_vec(), told));
-    text.chain([("vscsi1", vscsi(1), false), ("vscsi2", vscsi(2), true)]).collect()
+    let binary = [
+        ("vscsi1", vscsi(1), false),
+        ("vscsi2", vscsi(2), true),
+        ("blktrace", blktrace::made::sample(), true),
+    ];
+    text.chain(binary).collect()
 }
 
 #[test]

@@ -7,16 +7,19 @@
 //! If two remain, or sectors that may be bytes, the rest of the file is asked, and at its
 //! end the user.
 
+use super::blktrace;
 use super::csv;
 use super::error::{TraceError, quoted};
 use super::format::{FORMATS, Format, Framing, Parser};
 use super::lines::Lines;
-use super::options::TraceOptions;
+use super::options::{Times, TraceOptions};
 use super::plausible::{Extent, Told, ambiguous};
 use super::records::{LINES_PER_WATCH, Watch, damage, is_comment};
 use super::source::{Compression, Source, unreadable};
+use super::strangers;
 use crate::units::Nanos;
 use serde::Serialize;
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -52,6 +55,18 @@ pub(super) fn choose(
     options: &TraceOptions,
     watch: Watch<'_>,
 ) -> Result<&'static Format, TraceError> {
+    let format = named_or_by_content(source, options, watch)?;
+    if options.times != Times::Queued && !format.has_times() {
+        return Err(TraceError::OneTime { format: format.name });
+    }
+    Ok(format)
+}
+
+fn named_or_by_content(
+    source: &Source,
+    options: &TraceOptions,
+    watch: Watch<'_>,
+) -> Result<&'static Format, TraceError> {
     let named = options.format.as_deref().map(Format::named).transpose()?;
     match (named, &options.columns) {
         (Some(format), Some(_)) if *format != csv::FORMAT => {
@@ -61,14 +76,25 @@ pub(super) fn choose(
         (None, Some(_)) => Ok(&csv::FORMAT),
         (None, None) => match binary_by_content(source)? {
             Some(format) => Ok(format),
-            None => by_content(source, watch),
+            None => {
+                strangers::refuse(source)?;
+                by_content(source, watch)
+            }
         },
     }
 }
 
 /// The binary format whose mark all of the first records carry.
 fn binary_by_content(source: &Source) -> Result<Option<&'static Format>, TraceError> {
-    let binary = FORMATS.into_iter().filter(|format| format.framing != Framing::Lines);
+    for file in source.files() {
+        let mut head = Vec::new();
+        // Damage within so little is told by whoever reads the trace.
+        let _ = file.stream()?.take(4).read_to_end(&mut head);
+        if blktrace::is_blktrace(&head) {
+            return Ok(Some(&blktrace::FORMAT));
+        }
+    }
+    let binary = FORMATS.into_iter().filter(|format| matches!(format.framing, Framing::Records(_)));
     for format in binary {
         let mut lines = Lines::new(source.stream()?, format.framing);
         let mut reading = Reading::new(format)?;
@@ -132,8 +158,8 @@ impl Reading {
         self.last.saturating_sub(self.first)
     }
 
-    const fn may_be_bytes(&self) -> bool {
-        self.extent.may_be_bytes(self.format)
+    fn may_be_bytes(&self) -> bool {
+        !self.extent.may_be_bytes(self.format).is_empty()
     }
 
     fn told(&self) -> Told<'_> {
@@ -298,7 +324,7 @@ mod tests {
         for text in [&b"Timestamp,Response,IOType\n1,2,R\n"[..], &[0x80; 9000], b"\x00\x01\n\xff"] {
             let error = sniffed(text).expect_err("unknown");
             assert!(error.contains("line 1 is `") && error.contains("--format"), "{error}");
-            assert!(error.is_ascii() && error.len() < 600, "{error}");
+            assert!(error.is_ascii() && error.len() < 640, "{error}");
         }
         for text in ["", "\n\r\n \t\n", "# only\n# comments\n"] {
             assert!(sniffed(text).expect_err("empty").contains("holds no requests"));

@@ -1,9 +1,12 @@
-//! Opens a trace, plain or compressed, as told by its first bytes.
+//! Opens a trace, plain or compressed, as its first bytes say.
 //!
 //! Decompression is streamed and its window bounded, so a small hostile file can
 //! cost time but not memory. A trace is read more than once, so only regular files do.
 
+use super::blktrace::Cpus;
 use super::error::TraceError;
+use super::format::Framing;
+use super::recording;
 use crate::shown::Shown;
 use flate2::bufread::MultiGzDecoder;
 use serde::Serialize;
@@ -46,11 +49,25 @@ pub(super) struct Source {
     file: File,
     /// How it is packed.
     pub compression: Compression,
+    /// The other files of a recording of blktrace, which has one for each processor.
+    siblings: Vec<Source>,
 }
 
 impl Source {
-    /// Opens the trace at `path`.
+    /// Opens the trace at `path`; of a recording of blktrace, all its files, whichever of them
+    /// or whatever they have in common is named.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
+        let files = recording::files(path);
+        let Some(first) = files.iter().find(|file| *file == path).or_else(|| files.first()) else {
+            return Self::open_one(path);
+        };
+        let mut source = Self::open_one(first)?;
+        let others = files.iter().filter(|file| *file != first);
+        source.siblings = others.map(|file| Self::open_one(file)).collect::<Result<_, _>>()?;
+        Ok(source)
+    }
+
+    fn open_one(path: &Path) -> Result<Self, TraceError> {
         let label = Shown(path).to_string();
         let unreadable = |error: &io::Error| unreadable(&label, error);
         if path.as_os_str() == "-" {
@@ -69,7 +86,7 @@ impl Source {
         (&mut file).take(8).read_to_end(&mut head).map_err(|error| unreadable(&error))?;
         let magic = MAGICS.iter().find(|(magic, _)| head.starts_with(magic));
         match magic.map_or(Ok(Compression::None), |(_, meaning)| *meaning) {
-            Ok(compression) => Ok(Self { label, file, compression }),
+            Ok(compression) => Ok(Self { label, file, compression, siblings: Vec::new() }),
             Err(packer) => Err(TraceError::UnsupportedCompression { path: label, packer }),
         }
     }
@@ -78,6 +95,19 @@ impl Source {
     /// share the file's position.
     pub fn stream(&self) -> Result<Box<dyn Read + Send>, TraceError> {
         self.unpack().map_err(|error| unreadable(&self.label, &error))
+    }
+
+    /// All files of the trace, this one first.
+    pub fn files(&self) -> Vec<&Self> {
+        std::iter::once(self).chain(&self.siblings).collect()
+    }
+
+    /// What a parser of this framing takes, from its start.
+    pub fn framed(&self, framing: Framing) -> Result<Box<dyn Read + Send>, TraceError> {
+        match framing {
+            Framing::Lines | Framing::Records(_) => self.stream(),
+            Framing::Events => Ok(Box::new(Cpus::open(&self.files())?)),
+        }
     }
 
     fn unpack(&self) -> io::Result<Box<dyn Read + Send>> {

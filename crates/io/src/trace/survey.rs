@@ -1,8 +1,8 @@
 //! The first pass: the trace as a whole, and every problem before anything runs.
 
 use super::error::TraceError;
-use super::fit::{Mapping, Placement, Problems, Span, usable_bytes};
-use super::format::{Format, Noted, Record};
+use super::fit::{Mapping, OVERLAY, Placement, Problems, Span, usable_bytes};
+use super::format::{Format, Framing, Noted, Record};
 use super::options::{Align, Fit, Target, TraceOptions, TraceStats, TracedLatency};
 use super::order::{Sorter, WINDOW_REQUESTS};
 use super::plausible::{Extent, Told, ambiguous};
@@ -45,10 +45,13 @@ impl Surveyor<'_> {
             }
         }
         let (tally, last_line) = (records.tally().clone(), records.line());
-        let noted = records.noted();
+        let mut noted = records.noted();
+        if !tally.overlaid.is_empty() {
+            noted.insert("volumes_overlaid", tally.overlaid.len() as u64);
+        }
         self.check_readable(&tally, last_line)?;
         self.check_not_empty(&tally)?;
-        if by_content && totals.extent.may_be_bytes(self.format) {
+        if by_content && !totals.extent.may_be_bytes(self.format).is_empty() {
             return Err(self.ambiguous(&totals, tally.kept));
         }
         if totals.reordered > 0 {
@@ -150,7 +153,8 @@ impl Surveyor<'_> {
         watch: Watch<'_>,
     ) -> Result<Survey, TraceError> {
         let (fit, align) = (self.options.fit, self.options.align);
-        let mut problems = Problems { requests: tally.kept, ..Problems::default() };
+        let volumes = placement.volumes.stats().len() as u64;
+        let mut problems = Problems { requests: tally.kept, volumes, ..Problems::default() };
         if align == Align::Refuse {
             problems.misaligned = totals.misaligned;
         }
@@ -176,6 +180,11 @@ impl Surveyor<'_> {
         let stats = TraceStats {
             format: self.format,
             compression: self.source.compression,
+            files: if self.format.framing == Framing::Events {
+                self.source.files().len() as u64
+            } else {
+                1
+            },
             requests: tally.kept,
             writes: totals.writes,
             skipped: tally.bad_lines + tally.zero_size,
@@ -185,6 +194,8 @@ impl Surveyor<'_> {
             remark: tally.remark.clone(),
             zero_size: tally.zero_size,
             truncated: tally.damage.is_some(),
+            damage: tally.damage.clone(),
+            dropped: tally.dropped.clone(),
             expanded,
             wrapped,
             reordered: totals.reordered,
@@ -244,7 +255,7 @@ impl Surveyor<'_> {
             misaligned: 0,
             out_of_range: 0,
             problems,
-            remedies: "--volume chooses one of them".to_owned(),
+            remedies: format!("--volume chooses one of them; {OVERLAY}"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! version u16, sector u64, microseconds u64. Version 2, 40 bytes: command u16, version u16,
 //! serial u32, bytes u32, segments u32, sector u64, microseconds u64, response u64
 //! (microseconds). The high byte of the version says which. Sectors are 512 bytes. Commands
-//! that neither read, write nor synchronise are passed over and counted.
+//! that neither read, write nor synchronise are passed over and counted by name.
 
 use super::error::TraceError;
 use super::format::{Fault, Format, Framing, Noted, Parser, Record};
@@ -67,12 +67,13 @@ const V2_LAYOUT: Layout = Layout {
 };
 
 fn parser(layout: &'static Layout) -> Result<Box<dyn Parser>, TraceError> {
-    Ok(Box::new(Vscsi { layout, other_commands: 0 }))
+    Ok(Box::new(Vscsi { layout, noted: Noted::new() }))
 }
 
 struct Vscsi {
     layout: &'static Layout,
-    other_commands: u64,
+    /// Other commands, by name.
+    noted: Noted,
 }
 
 /// The little-endian number of `N` bytes at `at`.
@@ -84,6 +85,23 @@ fn number<const N: usize>(record: &[u8], at: usize) -> u64 {
 fn micros(record: &[u8], at: usize) -> Result<Nanos, Fault> {
     let nanos = number::<8>(record, at).checked_mul(1000);
     nanos.map(Nanos).ok_or(Fault("a time in microseconds"))
+}
+
+/// What a command that moves no data of the disk is called.
+const fn name(command: u64) -> &'static str {
+    match command {
+        0x00 => "test_unit_ready",
+        0x03 => "request_sense",
+        0x12 => "inquiry",
+        0x16 | 0x17 | 0x56 | 0x57 | 0x5e | 0x5f => "reservations",
+        0x1a | 0x5a => "mode_sense",
+        0x25 | 0x9e => "read_capacity",
+        0x41 | 0x93 => "write_same",
+        0x42 => "unmap",
+        0x2f | 0x8f | 0xaf => "verify",
+        0xa0 => "report_luns",
+        _ => "other_commands",
+    }
 }
 
 impl Parser for Vscsi {
@@ -100,8 +118,8 @@ impl Parser for Vscsi {
             0x08 | 0x28 | 0xa8 | 0x88 => Op::Read,
             0x0a | 0x2a | 0xaa | 0x8a => Op::Write,
             0x35 | 0x91 => return Ok(Some(Record::flush(arrival, 0))),
-            _ => {
-                self.other_commands += 1;
+            other => {
+                *self.noted.entry(name(other)).or_default() += 1;
                 return Ok(None);
             }
         };
@@ -112,7 +130,7 @@ impl Parser for Vscsi {
     }
 
     fn noted(&self) -> Noted {
-        Noted::from([("other_commands", self.other_commands)])
+        self.noted.clone()
     }
 }
 
@@ -144,7 +162,7 @@ pub mod tests {
             assert_eq!((record.offset_bytes, record.len_bytes), (51_200, 8192));
             assert_eq!(record.latency, (version == 2).then_some(Nanos(250_000)));
             assert_eq!(parser.parse(&made(version, 0x12, 0, 36, 1), 2), Ok(None), "an inquiry");
-            assert_eq!(parser.noted()["other_commands"], 1);
+            assert_eq!(parser.noted()["inquiry"], 1);
             let flush = parser.parse(&made(version, 0x35, 0, 0, 1), 3);
             assert_eq!(flush.map(|record| record.map(|r| r.op)), Ok(Some(Op::Flush)));
             assert!(parser.parse(&made(3 - version, 0x2a, 0, 512, 1), 4).is_err());

@@ -6,7 +6,11 @@ use super::super::number::{
     MICROSECOND_DIGITS, MILLISECOND_DIGITS, SECOND_DIGITS, decimal_ns, unsigned,
 };
 use super::FIELDS_MAX;
+use crate::request::Op;
 use crate::units::SECTOR_BYTES;
+
+/// No address counts larger units than these.
+const LBA_BYTES_MAX: u64 = 1 << 30;
 
 /// A column of times, in units of `10^digits` nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,15 +27,17 @@ pub struct Extent {
 }
 
 /// How a column tells operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Letters {
     Words,
     ZeroReads,
     ZeroWrites,
+    /// By names or codes, in any case; `None` for what is left out.
+    Named(Vec<(String, Option<Op>)>),
 }
 
 /// Where everything is, counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub time: Time,
     pub op: usize,
@@ -119,7 +125,7 @@ fn bytes(unit: &str) -> Option<u64> {
     match unit {
         "" | "bytes" => Some(1),
         "sectors" => Some(SECTOR_BYTES),
-        _ => None,
+        _ => unsigned(unit.as_bytes()).filter(|bytes| (1..=LBA_BYTES_MAX).contains(bytes)),
     }
 }
 
@@ -128,8 +134,22 @@ fn letters(unit: &str) -> Option<Letters> {
         "" | "letters" => Some(Letters::Words),
         "0r" => Some(Letters::ZeroReads),
         "0w" => Some(Letters::ZeroWrites),
-        _ => None,
+        _ => unit.split('+').map(named).collect::<Option<_>>().map(Letters::Named),
     }
+}
+
+/// A name or code and what it means: `2a/write`.
+fn named(pair: &str) -> Option<(String, Option<Op>)> {
+    let (name, meaning) = pair.rsplit_once('/').filter(|(name, _)| !name.is_empty())?;
+    let op = match meaning {
+        "read" => Some(Op::Read),
+        "write" => Some(Op::Write),
+        "discard" => Some(Op::Discard),
+        "flush" => Some(Op::Flush),
+        "none" => None,
+        _ => return None,
+    };
+    Some((name.to_ascii_lowercase(), op))
 }
 
 /// Whether a column of this kind may have this unit.
@@ -169,8 +189,10 @@ impl Columns {
             let what =
                 what.ok_or_else(|| refuse(word, "one of time, op, offset, size, volume, latency"))?;
             if !is_unit(what, unit) {
-                let expected = "time=ns|us|ms|s, latency=ns|us|ms|s, offset=bytes|sectors, \
-                                size=bytes|sectors, op=letters|0r|0w or volume";
+                let expected = "time=ns|us|ms|s, latency=ns|us|ms|s, \
+                                offset=bytes|sectors|4096, size=bytes|sectors|4096 (a number \
+                                is the bytes of an LBA), op=letters|0r|0w|28/read+2a/write \
+                                (or discard, flush, none) or volume";
                 return Err(refuse(word, expected));
             }
             if unsigned(at.as_bytes()).is_some_and(|n| n == 0 || n > FIELDS_MAX as u64) {

@@ -7,20 +7,22 @@
 //! | WHAT | UNIT | without one |
 //! | --- | --- | --- |
 //! | `time`, `latency` | `ns`, `us`, `ms`, `s` | refused |
-//! | `offset`, `size` | `bytes`, `sectors` (512 bytes) | bytes |
+//! | `offset`, `size` | `bytes`, `sectors` (512 bytes), a number: the bytes of an LBA | bytes |
 //! | `op` | `letters`, `0r` (0 is a read, 1 a write), `0w` (0 is a write, 1 a read) | letters |
+//! | | or names and codes: `28/read+2a/write+35/flush+12/none` | |
 //! | `volume` | none | |
 //!
 //! `time`, `op`, `offset` and `size` must be there. Fields are separated by commas,
 //! semicolons or tabs; in a line without any of them, by blanks. As letters, an operation
-//! is known by its first one: r, w, d or t (discard, trim), f (flush). An empty latency is
-//! none.
+//! is known by its first one: r, w, d or t (discard, trim), f (flush); names and codes are
+//! compared in any case, and those of `none` left out. An empty latency is none. Offsets and sizes
+//! that begin with `0x` are hexadecimal.
 
 mod columns;
 
 use super::error::TraceError;
-use super::format::{Fault, Format, Framing, Parser, Record};
-use super::number::{decimal_ns, unsigned};
+use super::format::{Fault, Format, Framing, Noted, Parser, Record};
+use super::number::{decimal_ns, hexadecimal, unsigned};
 use super::options::TraceOptions;
 use crate::request::Op;
 use columns::{Columns, Layout, Letters};
@@ -40,7 +42,7 @@ const FIELDS_MAX: usize = 64;
 fn parser(options: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
     let columns = options.columns.as_deref().map(Columns::parse).transpose()?;
     let layout = columns.as_ref().and_then(Columns::by_number);
-    Ok(Box::new(Csv { columns, layout, begun: false }))
+    Ok(Box::new(Csv { columns, layout, begun: false, left_out: 0 }))
 }
 
 struct Csv {
@@ -49,6 +51,8 @@ struct Csv {
     /// Where the fields are, once that is known.
     layout: Option<Layout>,
     begun: bool,
+    /// Rows of operations that mean nothing here.
+    left_out: u64,
 }
 
 /// The fields of a row, and how many there are.
@@ -87,11 +91,29 @@ impl Parser for Csv {
         if first && layout.is_header(fields) {
             return Ok(None);
         }
-        request(layout, fields).map(Some)
+        let request = request(layout, fields)?;
+        self.left_out += u64::from(request.is_none());
+        Ok(request)
+    }
+
+    fn noted(&self) -> Noted {
+        match self.left_out {
+            0 => Noted::new(),
+            count => Noted::from([("other_operations", count)]),
+        }
     }
 }
 
-fn request(layout: &Layout, fields: &[&[u8]]) -> Result<Record, Fault> {
+/// A number of bytes or units, decimal or as `0x1f`.
+fn number(text: &[u8]) -> Option<u64> {
+    if text.starts_with(b"0x") || text.starts_with(b"0X") {
+        hexadecimal(text)
+    } else {
+        unsigned(text)
+    }
+}
+
+fn request(layout: &Layout, fields: &[&[u8]]) -> Result<Option<Record>, Fault> {
     if fields.len() < layout.fields {
         return Err(Fault("as many fields as the columns need"));
     }
@@ -105,13 +127,12 @@ fn request(layout: &Layout, fields: &[&[u8]]) -> Result<Record, Fault> {
             Some(decimal_ns(text, digits).ok_or(Fault("a latency, or nothing, in its column"))?)
         }
     };
-    let op = operation(fields[layout.op], layout.letters)
-        .ok_or(Fault("an operation such as R or W in its column"))?;
+    let Some(op) = operation(fields[layout.op], &layout.letters)? else { return Ok(None) };
     if op == Op::Flush {
-        return Ok(Record::flush(arrival, volume).taking(latency));
+        return Ok(Some(Record::flush(arrival, volume).taking(latency)));
     }
-    let offset = unsigned(fields[layout.offset.at]).ok_or(Fault("a number as offset"))?;
-    let size = unsigned(fields[layout.size.at]).ok_or(Fault("a number as size"))?;
+    let offset = number(fields[layout.offset.at]).ok_or(Fault("a number as offset"))?;
+    let size = number(fields[layout.size.at]).ok_or(Fault("a number as size"))?;
     let record = Record::at_byte(
         arrival,
         volume,
@@ -119,11 +140,17 @@ fn request(layout: &Layout, fields: &[&[u8]]) -> Result<Record, Fault> {
         offset.saturating_mul(layout.offset.bytes),
         size.saturating_mul(layout.size.bytes),
     )?;
-    Ok(record.taking(latency))
+    Ok(Some(record.taking(latency)))
 }
 
-fn operation(text: &[u8], letters: Letters) -> Option<Op> {
-    match (letters, text) {
+/// What an operation is; `None` if `--columns` leaves it out.
+fn operation(text: &[u8], letters: &Letters) -> Result<Option<Op>, Fault> {
+    let op = match (letters, text) {
+        (Letters::Named(names), _) => {
+            let is = |name: &String| name.as_bytes().eq_ignore_ascii_case(text);
+            let known = names.iter().find(|(name, _)| is(name)).map(|(_, op)| *op);
+            return known.ok_or(Fault("an operation that --columns names, in its column"));
+        }
         (Letters::ZeroReads, b"0") | (Letters::ZeroWrites, b"1") => Some(Op::Read),
         (Letters::ZeroReads, b"1") | (Letters::ZeroWrites, b"0") => Some(Op::Write),
         (Letters::Words, [first, ..]) => match first.to_ascii_lowercase() {
@@ -134,7 +161,8 @@ fn operation(text: &[u8], letters: Letters) -> Option<Op> {
             _ => None,
         },
         _ => None,
-    }
+    };
+    op.map(Some).ok_or(Fault("an operation such as R or W in its column"))
 }
 
 #[cfg(test)]
@@ -193,6 +221,18 @@ mod tests {
     }
 
     #[test]
+    fn operations_have_names_or_codes_and_addresses_an_lba_of_any_size() {
+        let columns = "time=us:1,op=28/read+2A/write+Sync/flush+12/none:2,offset=4096:3,size=8:4";
+        let records = with_columns(columns, "5,28,2,512\n6,2a,0x10,0x40\n7,12,0,0\n8,SYNC,0,0");
+        let records = records.expect("good rows");
+        let essence: Vec<_> = records.iter().map(|r| (r.op, r.offset_bytes, r.len_bytes)).collect();
+        let expected = [(Op::Read, 8192, 4096), (Op::Write, 65_536, 512), (Op::Flush, 0, 0)];
+        assert_eq!(essence, expected);
+        let error = with_columns(columns, "5,99,2,512").expect_err("no such code");
+        assert!(error.contains("that --columns names"), "{error}");
+    }
+
+    #[test]
     fn columns_by_name_need_their_header() {
         let columns = "time=s:when,op=0r:rw,offset:where,size:bytes,volume:disk";
         let records = with_columns(columns, "disk,WHEN,where,bytes,rw\n4,1.25,512,1024,0");
@@ -213,6 +253,9 @@ mod tests {
             ("time=us:65,op:2,offset:3,size:4", "time=us:65"),
             ("time=us:1,op=2w:2,offset:3,size:4", "op=2w:2"),
             ("time=us:1,op:2,offset=kb:3,size:4", "offset=kb:3"),
+            ("time=us:1,op:2,offset=0:3,size:4", "offset=0:3"),
+            ("time=us:1,op=2a/erase:2,offset:3,size:4", "op=2a/erase:2"),
+            ("time=us:1,op=/read:2,offset:3,size:4", "op=/read:2"),
             ("time=us:1,op:2,offset:3,size:length", "numbers or names"),
             ("when=us:1", "when=us:1"),
             ("", "time"),

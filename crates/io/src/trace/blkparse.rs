@@ -1,24 +1,16 @@
 //! blkparse's default text: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
-//! A request arrives when it is queued (Q); where the trace has no such event, when it is
-//! inserted (I) or dispatched (D). The device's latency is the time from D to C. Merges
-//! (M, F) and splits (X) leave a request what the host made it: it has its latency from the
-//! first dispatch to the last completion of the spans that cover it. Both are counted, as
-//! are requeues, requests that never complete, and completions of no known request.
-//! `maj,min` is volume `maj * 10,000,000 + min`. Sectors are 512 bytes.
-//!
-//! blkparse merges the logs of several processors, and not always in order: events are
-//! sorted within a window before they are matched (see [`matching`]).
-
-mod matching;
+//! What the events make of requests is written in [`events`](super::events). `maj,min` is volume
+//! `maj * 10,000,000 + min`. Sectors are 512 bytes. What blkparse prints beside events (its
+//! summaries, by processor and by process, and the files that it read) is passed over.
 
 use super::error::TraceError;
-use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_volume};
+use super::events::{
+    Clock, Event, Kind, Matcher, action, direction, has_failed, is_flush, without_sectors,
+};
+use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_of};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
 use super::options::TraceOptions;
-use crate::request::Op;
-use crate::units::Nanos;
-use matching::{Event, Kind, Matcher};
 
 pub static FORMAT: Format = Format {
     name: "blkparse",
@@ -29,11 +21,8 @@ pub static FORMAT: Format = Format {
     parser,
 };
 
-/// A recorder's clock does not leap a year; blktrace's does, in events older than its start.
-const LEAP_NS_MAX: u64 = 365 * 86_400 * 1_000_000_000;
-
-/// How the lines of the summary at the end begin.
-const SUMMARY: [&[u8]; 13] = [
+/// How the lines begin that blkparse prints beside events.
+const BESIDE: [&[u8]; 17] = [
     b"CPU",
     b"Total (",
     b"Reads ",
@@ -43,33 +32,34 @@ const SUMMARY: [&[u8]; 13] = [
     b"PC ",
     b"IO unplugs:",
     b"Timer unplugs:",
+    b"Allocation wait:",
+    b"Dispatch wait:",
+    b"Completion wait:",
     b"Throughput (",
     b"Events (",
     b"Skips:",
     b"Trace started",
+    b"Input file ",
 ];
 
-fn parser(_: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
-    Ok(Box::new(Blkparse { matcher: Matcher::default(), latest: None }))
+fn parser(options: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
+    Ok(Box::new(Blkparse { matcher: Matcher::new(options.times), clock: Clock::default() }))
 }
 
 struct Blkparse {
     matcher: Matcher,
-    /// The highest time so far.
-    latest: Option<Nanos>,
+    clock: Clock,
 }
 
 impl Parser for Blkparse {
     fn parse(&mut self, line: &[u8], number: u64) -> Result<Option<Record>, Fault> {
-        if SUMMARY.iter().any(|start| line.starts_with(start)) {
+        if BESIDE.iter().any(|start| line.starts_with(start)) || is_process(line) {
             return Ok(None);
         }
         if let Some(event) = event(line, number)? {
-            let latest = self.latest.unwrap_or(event.time);
-            if event.time.saturating_sub(latest).0 > LEAP_NS_MAX {
+            if !self.clock.accepts(event.time) {
                 return Err(Fault("a time within a year of the events before (field 4)"));
             }
-            self.latest = Some(latest.max(event.time));
             self.matcher.push(event);
         }
         Ok(None)
@@ -88,83 +78,51 @@ impl Parser for Blkparse {
     }
 }
 
+/// Whether a line is the head of a summary by process: `fio (9400, ...)`.
+fn is_process(line: &[u8]) -> bool {
+    let Some(inside) = line.strip_suffix(b")") else { return false };
+    let Some(open) = inside.iter().rposition(|&byte| byte == b'(') else { return false };
+    let numbers = inside[open + 1..].split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    let device = line.split(u8::is_ascii_whitespace).next().and_then(device_of);
+    let is_id = |number: &[u8]| number == b"..." || unsigned(number).is_some();
+    open > 0 && device.is_none() && numbers.into_iter().all(is_id)
+}
+
 /// The event of a line, if it is one that concerns requests.
 fn event(line: &[u8], number: u64) -> Result<Option<Event>, Fault> {
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut next = || fields.next().ok_or(Fault(FORMAT.layout));
     let (device, cpu, seq, time, pid) = (next()?, next()?, next()?, next()?, next()?);
-    let (action, kind) = (next()?, next()?);
-    let volume = volume(device).ok_or(Fault("a device maj,min (field 1)"))?;
+    let (letters, kind) = (next()?, next()?);
+    let volume = device_of(device).ok_or(Fault("a device maj,min (field 1)"))?;
     if unsigned(cpu).is_none() || unsigned(seq).is_none() || unsigned(pid).is_none() {
         return Err(Fault("numbers of processor, event and process (fields 2, 3, 5)"));
     }
     let time = decimal_ns(time, SECOND_DIGITS).ok_or(Fault("a time in seconds (field 4)"))?;
-    let Some(action) = known(action)? else { return Ok(None) };
+    let Some(action) = action(letters)? else { return Ok(None) };
     let Some(op) = direction(kind)? else { return Ok(None) };
     let (sector, plus, count) = (fields.next(), fields.next(), fields.next());
-    let sector = sector.and_then(unsigned);
-    let count = match plus {
+    let sectors = match plus {
         Some(b"+") => count.and_then(unsigned).ok_or(Fault("a number of sectors after `+`"))?,
-        Some(b"/") if action == Kind::Split => 0,
         _ => 0,
     };
+    let failed = action == Kind::Complete && has_failed(line);
+    let kind_of_event = if failed { Kind::Fail } else { action };
     let event = |op, sector, sectors| {
-        Ok(Some(Event { time, line: number, kind: action, op, volume, sector, sectors }))
+        Ok(Some(Event { time, line: number, kind: kind_of_event, op, volume, sector, sectors }))
     };
-    match (action, sector) {
-        // A flush has no span; one that precedes the data of a write is part of that write.
-        (Kind::Queue, _) if count == 0 && is_flush(kind) => event(Op::Flush, 0, 0),
-        (_, _) if count == 0 && action != Kind::Split => Ok(None),
-        (_, Some(sector)) => event(op, sector, count),
-        (_, None) => Err(Fault("a sector (field 8)")),
+    if sectors == 0 && action != Kind::Split {
+        return without_sectors(action, is_flush(kind)).map_or(Ok(None), |op| event(op, 0, 0));
     }
-}
-
-fn volume(device: &[u8]) -> Option<u64> {
-    let comma = device.iter().position(|&byte| byte == b',')?;
-    device_volume(unsigned(&device[..comma])?, unsigned(&device[comma + 1..])?)
-}
-
-/// What an action means here; `None` for those that concern no single request.
-fn known(action: &[u8]) -> Result<Option<Kind>, Fault> {
-    Ok(Some(match action {
-        b"Q" => Kind::Queue,
-        b"I" => Kind::Insert,
-        b"D" => Kind::Dispatch,
-        b"C" => Kind::Complete,
-        b"R" => Kind::Requeue,
-        b"M" => Kind::BackMerge,
-        b"F" => Kind::FrontMerge,
-        b"X" => Kind::Split,
-        b"A" | b"B" | b"G" | b"S" | b"P" | b"U" | b"UT" | b"T" | b"m" | b"a" | b"d" => {
-            return Ok(None);
-        }
-        _ => return Err(Fault("an action of blktrace such as Q, D or C (field 6)")),
-    }))
-}
-
-/// The direction in `RWBS`; `None` for what moves no data and flushes nothing.
-fn direction(kind: &[u8]) -> Result<Option<Op>, Fault> {
-    let known = !kind.is_empty() && kind.iter().all(|byte| b"RWDNFASMBPVE".contains(byte));
-    let letter = |wanted: u8| kind.contains(&wanted);
-    match known {
-        false => Err(Fault("RWBS letters such as R, WS or FWS (field 7)")),
-        true if letter(b'D') => Ok(Some(Op::Discard)),
-        true if letter(b'W') => Ok(Some(Op::Write)),
-        true if letter(b'R') => Ok(Some(Op::Read)),
-        true => Ok(is_flush(kind).then_some(Op::Flush)),
-    }
-}
-
-/// A leading F asks for a flush before; one after the W is forced unit access.
-fn is_flush(kind: &[u8]) -> bool {
-    kind.first() == Some(&b'F')
+    event(op, sector.and_then(unsigned).ok_or(Fault("a sector (field 8)"))?, sectors)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{faults, parse_all};
     use super::*;
+    use crate::request::Op;
+    use crate::units::Nanos;
 
     fn line(time_us: u64, action: &str, kind: &str, rest: &str) -> String {
         let time = format!("0.{time_us:06}000");
