@@ -164,7 +164,7 @@ class JobSection:
             self._fault("rate_process", "in a mix each direction would come by itself; make two")
         else:
             self._pace_by_bytes(read, write)
-        if poisson:
+        if poisson and rw not in MIXES:
             self._arrive(by_bytes)
 
     def _pace_by_bytes(self, read: int, write: int) -> None:
