@@ -6,12 +6,22 @@
 //! over where it would leave the region, as fio does: at the region's start, or at its
 //! last whole request if a negative stride makes it go backwards; random ones fall on multiples
 //! of their size, counted from the start of the region, and so does the first
-//! sequential one of each direction if the start is to be random.
+//! sequential one of each direction if the start is to be random. A job with
+//! [`Passes`](crate::workload::Passes) begins its region anew as fio's jobs do.
 
+mod once;
+mod passes;
 mod skew;
+mod splits;
 mod track;
 
+#[cfg(test)]
+mod tests;
+
+use self::once::Once;
+use self::passes::Walk;
 use self::skew::Skew;
+use self::splits::{Splits, draw_size, draw_size_within};
 use self::track::Track;
 use crate::request::Op;
 use crate::rng::Stream;
@@ -43,47 +53,23 @@ pub struct Generated {
 /// Makes the requests of one job.
 #[derive(Clone, Debug)]
 pub struct Generator {
-    reads: Track,
-    writes: Track,
+    read_track: Track,
+    write_track: Track,
     read_percent: u64,
-    /// Whether anything but a plain request may be next: a flush, or one of several sizes.
+    /// Whether anything but a plain request may be next: a flush, one of several sizes, or the
+    /// first of a pass.
     unusual: bool,
     splits: Option<Box<Splits>>,
+    walk: Option<Box<Walk>>,
     fsync_every: u64,
-    writes_since_flush: u64,
+    writes: u64,
+    last_was_flush: bool,
+    least_bytes: u64,
+    limits: JobLimits,
     left: JobLimits,
     directions: Stream,
     places: Stream,
     offsets: Stream,
-}
-
-/// Several sizes of requests, with their shares.
-#[derive(Clone, Debug)]
-struct Splits {
-    reads: Vec<(Sectors, u64)>,
-    writes: Vec<(Sectors, u64)>,
-    sizes: Stream,
-}
-
-impl Splits {
-    fn of(plan: &Plan, sizes: Stream) -> Option<Box<Self>> {
-        let (reads, writes) = (plan.read_split.clone(), plan.write_split.clone());
-        let any = !reads.is_empty() || !writes.is_empty();
-        any.then(|| Box::new(Self { reads, writes, sizes }))
-    }
-}
-
-/// One of several sizes, by their shares of a hundred; `None` where there is only one.
-fn draw_size(split: &[(Sectors, u64)], sizes: &mut Stream) -> Option<Sectors> {
-    let &(last, _) = split.last()?;
-    let mut drawn = sizes.below(100);
-    for &(sectors, percent) in split {
-        if drawn < percent {
-            return Some(sectors);
-        }
-        drawn -= percent;
-    }
-    Some(last)
 }
 
 impl Generator {
@@ -97,28 +83,43 @@ impl Generator {
             Region { start: plan.region.start + ahead.unwrap_or(Sectors::ZERO), ..plan.region };
         let mut starts = stream("starts");
         let shifts = stream("shifts");
+        let align = full.align_bytes.and_then(|bytes| Bytes(bytes).whole_sectors());
+        let once = full.passes.is_some_and(|passes| passes.once);
         let mut track = |shape: Shape, split: &[(Sectors, u64)]| {
             let start = full.random_start.then_some(&mut starts);
             let mut track = Track::new(region, shape, full.partitions, start);
             let unit = split.iter().map(|&(sectors, _)| sectors).min().unwrap_or(shape.sectors);
+            let unit = align.unwrap_or(unit);
             let blocks = region.sectors.0 / unit.0.max(1);
             let distribution = full.random_distribution.as_ref();
             let skew = distribution
                 .and_then(|each| Skew::new(each, blocks, unit.bytes().0, &mut shifts.clone()));
-            if skew.is_some() || !split.is_empty() {
+            if once {
+                track.visits(unit, Once::new(blocks, &mut stream("once")));
+            } else if full.passes.is_some() && shape.stride < 0 {
+                track.goes_back_from_the_first();
+            } else if skew.is_some() || !split.is_empty() || align.is_some() {
                 track.draws(unit, region, skew);
             }
             track
         };
         let splits = Splits::of(plan, stream("sizes"));
+        let (read_track, write_track) =
+            (track(plan.reads, &plan.read_split), track(plan.writes, &plan.write_split));
+        let largest = plan.reads.sectors.max(plan.writes.sectors).bytes().0;
+        let walk = full.passes.map(|passes| Box::new(Walk::new(passes, largest)));
         Self {
-            reads: track(plan.reads, &plan.read_split),
-            writes: track(plan.writes, &plan.write_split),
+            read_track,
+            write_track,
             read_percent: plan.read_percent,
-            unusual: full.fsync_every > 0 || splits.is_some(),
+            unusual: full.fsync_every > 0 || splits.is_some() || walk.is_some(),
             splits,
+            walk,
             fsync_every: full.fsync_every,
-            writes_since_flush: 0,
+            writes: 0,
+            last_was_flush: false,
+            least_bytes: least_bytes(plan),
+            limits: plan.limits,
             left: plan.limits,
             directions: stream("directions"),
             places: stream("places"),
@@ -132,14 +133,34 @@ impl Generator {
     /// Which limit the job has reached.
     #[inline(always)]
     pub fn next_request(&mut self) -> Result<Generated, Exhausted> {
-        if self.unusual {
-            if self.fsync_every > 0 && self.writes_since_flush == self.fsync_every {
-                return Ok(self.flush());
-            }
-            self.draw_sizes();
+        if self.unusual
+            && let Some(flush) = self.prepare()?
+        {
+            return Ok(flush);
         }
         let is_read = percent(&mut self.directions, self.read_percent);
-        let track = if is_read { &mut self.reads } else { &mut self.writes };
+        self.request(is_read)
+    }
+
+    /// The next request, whose direction is turned after it was drawn: true for a read.
+    ///
+    /// # Errors
+    /// As [`Self::next_request`].
+    #[inline(never)]
+    pub fn next_turned(
+        &mut self,
+        turned: impl FnOnce(bool) -> bool,
+    ) -> Result<Generated, Exhausted> {
+        if let Some(flush) = self.prepare()? {
+            return Ok(flush);
+        }
+        let drawn = percent(&mut self.directions, self.read_percent);
+        self.request(turned(drawn))
+    }
+
+    #[inline(always)]
+    fn request(&mut self, is_read: bool) -> Result<Generated, Exhausted> {
+        let track = if is_read { &mut self.read_track } else { &mut self.write_track };
         let sectors = track.shape.sectors;
         let measured = take(&mut self.left, sectors)?;
         let lba = if percent(&mut self.places, track.shape.random_percent) {
@@ -147,7 +168,7 @@ impl Generator {
         } else {
             track.sequential()
         };
-        self.writes_since_flush += u64::from(!is_read);
+        self.writes += u64::from(!is_read);
         let op = if is_read { Op::Read } else { Op::Write };
         Ok(Generated { op, lba, sectors, measured })
     }
@@ -158,41 +179,124 @@ impl Generator {
         self.left.ramp_requests = 0;
     }
 
-    /// Gives the next request of each direction its size.
+    /// What comes before a request: the start of a pass, a flush, or a size.
     #[inline(never)]
+    fn prepare(&mut self) -> Result<Option<Generated>, Exhausted> {
+        self.left.exhausted(self.least_bytes)?;
+        // A pass begins with a flush, too, if one was due at the end of the last.
+        if self.flush_is_due() || (self.begins_pass()? && self.flush_is_due()) {
+            self.last_was_flush = true;
+            let measured = self.left.ramp_requests == 0;
+            let sectors = Sectors::ZERO;
+            return Ok(Some(Generated { op: Op::Flush, lba: Lba(0), sectors, measured }));
+        }
+        self.last_was_flush = false;
+        self.draw_sizes();
+        Ok(None)
+    }
+
+    /// As fio: in a mix also before every read, until the next write.
+    const fn flush_is_due(&self) -> bool {
+        self.fsync_every > 0
+            && self.writes > 0
+            && self.writes.is_multiple_of(self.fsync_every)
+            && !self.last_was_flush
+    }
+
+    /// Starts over where a pass of a fio job is over; whether it was.
+    fn begins_pass(&mut self) -> Result<bool, Exhausted> {
+        let Some(walk) = &mut self.walk else { return Ok(false) };
+        let issued = self.limits.bytes.0 - self.left.bytes.0;
+        let mut used = [
+            (self.read_percent > 0).then_some(&mut self.read_track),
+            (self.read_percent < 100).then_some(&mut self.write_track),
+        ];
+        let tracks = || used.iter().flatten();
+        let visited = tracks().map(|track| track.visited()).max().unwrap_or(0);
+        let is_over = tracks().any(|track| track.is_through(visited, walk.rules.wraps));
+        if is_over && !walk.again(issued) {
+            return Err(Exhausted::Bytes);
+        }
+        for track in used.iter_mut().flatten() {
+            if is_over {
+                track.start_over();
+            } else {
+                track.visited_by_all(visited);
+            }
+        }
+        self.last_was_flush &= !is_over;
+        Ok(is_over)
+    }
+
+    /// Gives the next request of each direction its size.
     fn draw_sizes(&mut self) {
         let Some(splits) = &mut self.splits else { return };
         let Splits { reads, writes, sizes } = &mut **splits;
-        if let Some(sectors) = draw_size(reads, sizes) {
-            self.reads.resize(sectors);
-        }
-        if let Some(sectors) = draw_size(writes, sizes) {
-            self.writes.resize(sectors);
+        let fits = self.walk.is_some();
+        for (split, track) in [(reads, &mut self.read_track), (writes, &mut self.write_track)] {
+            let drawn = match track.room().filter(|_| fits) {
+                Some(room) => draw_size_within(split, sizes, room),
+                None => draw_size(split, sizes),
+            };
+            if let Some(sectors) = drawn {
+                track.resize(sectors);
+            }
         }
     }
+}
 
-    #[cold]
-    fn flush(&mut self) -> Generated {
-        self.writes_since_flush = 0;
-        let measured = self.left.ramp_requests == 0;
-        Generated { op: Op::Flush, lba: Lba(0), sectors: Sectors::ZERO, measured }
+/// The shortest request of a plan.
+fn least_bytes(plan: &Plan) -> u64 {
+    let of = |used: bool, split: &[(Sectors, u64)], shape: Shape| {
+        let least = split.iter().map(|&(sectors, _)| sectors).min().unwrap_or(shape.sectors);
+        used.then_some(least.bytes().0)
+    };
+    let reads = of(plan.read_percent > 0, &plan.read_split, plan.reads);
+    let writes = of(plan.read_percent < 100, &plan.write_split, plan.writes);
+    reads.into_iter().chain(writes).min().unwrap_or(0)
+}
+
+impl JobLimits {
+    /// Whether a job makes no more requests, of at least so many bytes.
+    fn exhausted(&self, least_bytes: u64) -> Result<(), Exhausted> {
+        let ramps = self.ramp_requests > 0;
+        if self.requests == 0 && !ramps {
+            return Err(Exhausted::Requests);
+        }
+        let counts = !ramps || self.reached;
+        let is_over = if self.reached { self.bytes.0 == 0 } else { self.bytes.0 < least_bytes };
+        if counts && is_over { Err(Exhausted::Bytes) } else { Ok(()) }
     }
 }
 
 /// Takes one request of `sectors` from what is left; whether it counts.
 #[inline]
 fn take(left: &mut JobLimits, sectors: Sectors) -> Result<bool, Exhausted> {
+    let Bytes(bytes) = sectors.bytes();
     if left.ramp_requests > 0 {
         left.ramp_requests -= 1;
+        if left.reached {
+            left.bytes = Bytes(left.bytes.0.saturating_sub(bytes));
+        }
         return Ok(false);
     }
     if left.requests == 0 {
         return Err(Exhausted::Requests);
     }
-    let Bytes(bytes) = sectors.bytes();
-    let Some(bytes_left) = left.bytes.0.checked_sub(bytes) else { return Err(Exhausted::Bytes) };
+    let Some(bytes_left) = left.bytes.0.checked_sub(bytes) else { return take_last(left) };
     left.requests -= 1;
     left.bytes = Bytes(bytes_left);
+    Ok(true)
+}
+
+/// Takes a request that goes over the last byte.
+#[cold]
+fn take_last(left: &mut JobLimits) -> Result<bool, Exhausted> {
+    if !left.reached || left.bytes.0 == 0 {
+        return Err(Exhausted::Bytes);
+    }
+    left.requests -= 1;
+    left.bytes = Bytes(0);
     Ok(true)
 }
 
@@ -203,191 +307,5 @@ fn percent(stream: &mut Stream, share: u64) -> bool {
         0 => false,
         100.. => true,
         _ => stream.below(100) < share,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::caches::Caches;
-    use crate::device::{ClockKind, DeviceInfo, DeviceKind};
-    use crate::workload::{Pattern, Workload};
-
-    fn info() -> DeviceInfo {
-        DeviceInfo {
-            kind: DeviceKind::Simulated,
-            capacity_bytes: 1 << 20,
-            logical_block_bytes: 512,
-            clock: ClockKind::Virtual,
-            writable: true,
-            discard: false,
-            attribution: false,
-            snapshot: false,
-            caches: Caches::ABSENT,
-        }
-    }
-
-    fn generator(workload: &Workload, job: u64) -> Generator {
-        Generator::new(&workload.plan(&info()).unwrap(), job)
-    }
-
-    fn all(workload: &Workload) -> Vec<Generated> {
-        let mut generator = generator(workload, 0);
-        std::iter::from_fn(|| generator.next_request().ok()).collect()
-    }
-
-    fn offsets(workload: &Workload) -> Vec<u64> {
-        all(workload).iter().map(|request| request.lba.byte_offset().0).collect()
-    }
-
-    #[test]
-    fn sequential_wraps_at_the_end_of_the_region() {
-        let mut workload = Workload::new(Pattern::Read);
-        workload.offset_bytes = 8192;
-        workload.size_bytes = Some(3 * 4096 + 512);
-        workload.requests = Some(5);
-        assert_eq!(offsets(&workload), [8192, 12288, 16384, 8192, 12288]);
-        workload.requests = None;
-        assert_eq!(offsets(&workload).len(), 3, "the region once, what does not fit left out");
-    }
-
-    #[test]
-    fn stride_is_the_gap_from_end_to_start() {
-        let mut workload = Workload::new(Pattern::Write);
-        workload.stride_bytes = 8192;
-        workload.size_bytes = Some(32 * 1024);
-        workload.requests = Some(4);
-        assert_eq!(offsets(&workload), [0, 12288, 24576, 0]);
-    }
-
-    #[test]
-    fn jobs_each_have_a_region_of_their_own_if_asked() {
-        let mut workload = Workload::new(Pattern::Write);
-        workload.offset_bytes = 4096;
-        workload.numjobs = 3;
-        workload.offset_increment_bytes = 256 << 10;
-        let first = |job| generator(&workload, job).next_request().unwrap().lba.byte_offset().0;
-        assert_eq!([first(0), first(1), first(2)], [4096, 4096 + (256 << 10), 4096 + (512 << 10)]);
-        let size_bytes = workload.plan(&info()).unwrap().workload.size_bytes;
-        assert_eq!(size_bytes, Some((512 << 10) - 4096), "as much as the last job has");
-    }
-
-    #[test]
-    fn random_requests_are_whole_blocks_within_the_region_and_reach_all() {
-        let mut workload = Workload::new(Pattern::RandRead);
-        workload.offset_bytes = 512;
-        workload.size_bytes = Some(10 * 4096 + 100 * 512);
-        workload.requests = Some(2_000);
-        let mut blocks: Vec<u64> = offsets(&workload)
-            .into_iter()
-            .map(|offset| {
-                assert!((offset - 512).is_multiple_of(4096));
-                (offset - 512) / 4096
-            })
-            .collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        assert_eq!(blocks, (0..22).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn percentages_are_kept() {
-        let mut workload = Workload::new(Pattern::RandRw);
-        workload.read_percent = 70;
-        workload.percentage_random = Some(25);
-        workload.write_block_bytes = Some(8192);
-        workload.requests = Some(20_000);
-        let requests = all(&workload);
-        let reads = requests.iter().filter(|request| request.op == Op::Read).count();
-        assert!((13_700..14_300).contains(&reads), "{reads}");
-        assert!(requests.iter().all(|request| {
-            request.sectors == if request.op == Op::Read { Sectors(8) } else { Sectors(16) }
-        }));
-        // A sequential read starts where the last read, random or not, ended.
-        let reads: Vec<u64> =
-            requests.iter().filter(|r| r.op == Op::Read).map(|r| r.lba.0).collect();
-        let sequential = reads.windows(2).filter(|pair| pair[1] == pair[0] + 8).count();
-        assert!((10_100..11_000).contains(&sequential), "{sequential} of {}", reads.len());
-    }
-
-    #[test]
-    fn reads_and_writes_have_their_own_randomness_and_stride() {
-        let mut workload = Workload::new(Pattern::Rw);
-        workload.size_bytes = Some(1 << 20);
-        workload.requests = Some(2_000);
-        workload.read_percentage_random = Some(100);
-        workload.write_stride_bytes = Some(12_288);
-        let requests = all(&workload);
-        let of = |op: Op| -> Vec<u64> {
-            requests.iter().filter(|r| r.op == op).map(|r| r.lba.byte_offset().0).collect()
-        };
-        let expected: Vec<u64> = (0..64).map(|step| step * 16_384).cycle().take(1_000).collect();
-        let writes = of(Op::Write);
-        assert_eq!(writes[..900], expected[..900], "every write 12 KiB behind the one before");
-        let in_order = of(Op::Read).windows(2).filter(|pair| pair[1] == pair[0] + 4096).count();
-        assert!(in_order < 20, "{in_order} random reads in order");
-        // The same for both is what the plain key says.
-        workload.read_percentage_random = None;
-        workload.read_stride_bytes = Some(0);
-        workload.write_stride_bytes = None;
-        workload.stride_bytes = 12_288;
-        let requests = all(&workload);
-        let reads = requests.iter().filter(|r| r.op == Op::Read).map(|r| r.lba.byte_offset().0);
-        assert!(reads.enumerate().all(|(step, at)| at == step as u64 * 4096 % (1 << 20)));
-    }
-
-    #[test]
-    fn a_random_start_is_a_block_of_the_region_and_goes_on_in_order() {
-        let mut workload = Workload::new(Pattern::Read);
-        workload.offset_bytes = 8192;
-        workload.size_bytes = Some(50 * 4096);
-        workload.requests = Some(60);
-        workload.random_start = true;
-        let mut starts = std::collections::BTreeSet::new();
-        for seed in 0..400 {
-            workload.seed = seed;
-            let offsets = offsets(&workload);
-            starts.insert(offsets[0]);
-            for pair in offsets.windows(2) {
-                let wrapped = pair[0] == 8192 + 49 * 4096;
-                assert_eq!(pair[1], if wrapped { 8192 } else { pair[0] + 4096 });
-            }
-        }
-        assert_eq!(starts, (0..50).map(|block| 8192 + block * 4096).collect());
-    }
-
-    #[test]
-    fn a_flush_follows_every_n_writes() {
-        let mut workload = Workload::new(Pattern::Write);
-        workload.requests = Some(5);
-        workload.fsync_every = 2;
-        let ops: String = all(&workload)
-            .iter()
-            .map(|request| if request.op == Op::Flush { 'f' } else { 'w' })
-            .collect();
-        assert_eq!(ops, "wwfwwfw");
-    }
-
-    #[test]
-    fn the_ramp_comes_on_top_and_limits_hold() {
-        let mut workload = Workload::new(Pattern::Read);
-        workload.requests = Some(3);
-        workload.ramp_requests = 2;
-        let measured: Vec<bool> = all(&workload).iter().map(|request| request.measured).collect();
-        assert_eq!(measured, [false, false, true, true, true]);
-        workload.io_bytes = Some(2 * 4096 + 1);
-        assert_eq!(all(&workload).len(), 4, "bytes end it first, without going over");
-    }
-
-    #[test]
-    fn jobs_differ_and_repeat() {
-        let mut workload = Workload::new(Pattern::RandRead);
-        workload.requests = Some(10);
-        let draw = |job| {
-            let mut generator = generator(&workload, job);
-            std::iter::from_fn(|| generator.next_request().ok()).collect::<Vec<_>>()
-        };
-        assert_eq!(draw(0), draw(0));
-        assert_ne!(draw(0), draw(1));
     }
 }

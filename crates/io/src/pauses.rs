@@ -3,18 +3,36 @@
 use crate::units::Nanos;
 use crate::workload::Workload;
 
-/// When the places of a job's queue may take their next requests.
+/// When a job may ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// From this instant on.
+    At(Nanos),
+    /// When all of its requests were served.
+    Drained,
+}
+
+/// The pauses of one job, as fio 3.33 makes them.
 ///
-/// A place pauses after its completion. In a run of bursts the first requests of each burst do so,
-/// one for each place, so that the queue runs empty between bursts.
+/// As soon as so many requests were served since the last pause, the job makes no more until its
+/// queue is empty, and then sleeps. At least one request lies between two pauses.
 #[derive(Clone, Debug)]
 pub struct Pauses {
     span: Nanos,
     /// Requests in a burst.
     every: u64,
-    /// Requests in flight.
+    /// Requests in flight at most.
     places: u64,
-    asked: u64,
+    /// Places that have asked for the first time.
+    begun: u64,
+    /// Places that wait until the queue is empty.
+    held: u64,
+    served: u64,
+    /// Flushes in flight, which do not count as served.
+    flushes: u64,
+    served_at_last: u64,
+    asked_since: bool,
+    is_draining: bool,
 }
 
 impl Pauses {
@@ -25,18 +43,54 @@ impl Pauses {
             span: Nanos(workload.thinktime_ns),
             every: workload.thinktime_every,
             places: workload.iodepth,
-            asked: 0,
+            begun: 0,
+            held: 0,
+            served: 0,
+            flushes: 0,
+            served_at_last: 0,
+            asked_since: false,
+            is_draining: false,
         })
     }
 
-    /// When a place that is free from `free_at` on takes the next request.
-    #[inline]
-    pub fn end(&mut self, free_at: Nanos) -> Nanos {
-        let index = self.asked;
-        self.asked += 1;
-        // The first request of a place follows none.
-        let pauses = index >= self.places && index % self.every < self.places;
-        if pauses { free_at + self.span } else { free_at }
+    /// A place of the queue is free from `free_at` on: its first time, or since it was served.
+    pub fn free(&mut self, free_at: Nanos) -> Turn {
+        if self.begun < self.places {
+            self.begun += 1;
+        } else if self.flushes > 0 {
+            self.flushes -= 1;
+        } else {
+            self.served += 1;
+        }
+        self.turn(free_at)
+    }
+
+    /// A place that was held may ask again.
+    pub fn release(&mut self, free_at: Nanos) -> Turn {
+        self.held -= 1;
+        self.turn(free_at)
+    }
+
+    fn turn(&mut self, free_at: Nanos) -> Turn {
+        if !self.is_draining {
+            if !self.asked_since || self.served < self.served_at_last.saturating_add(self.every) {
+                return Turn::At(free_at);
+            }
+            self.served_at_last = self.served;
+            self.is_draining = true;
+        }
+        if self.held + 1 < self.places {
+            self.held += 1;
+            return Turn::Drained;
+        }
+        (self.is_draining, self.asked_since) = (false, false);
+        Turn::At(free_at + self.span)
+    }
+
+    /// The job has asked for a request, or for a flush.
+    pub fn asked(&mut self, is_flush: bool) {
+        self.flushes += u64::from(is_flush);
+        self.asked_since |= !is_flush;
     }
 }
 
@@ -45,26 +99,57 @@ mod tests {
     use super::*;
     use crate::workload::Pattern;
 
-    /// Which of the first requests a pause comes before.
-    fn paused(iodepth: u64, every: u64, count: u64) -> Vec<u64> {
+    fn pauses(iodepth: u64, every: u64) -> Pauses {
         let mut workload = Workload::new(Pattern::Read);
         (workload.thinktime_ns, workload.thinktime_every) = (7, every);
         workload.iodepth = iodepth;
-        let mut pauses = Pauses::of(&workload).unwrap();
-        (0..count).filter(|&index| pauses.end(Nanos(100 * index)).0 == 100 * index + 7).collect()
+        Pauses::of(&workload).unwrap()
+    }
+
+    /// Which of the first requests of a job of depth 1 a pause comes before.
+    fn paused(every: u64, count: u64) -> Vec<u64> {
+        let mut pauses = pauses(1, every);
+        let is_late = |&index: &u64| {
+            let turn = pauses.free(Nanos(100 * index));
+            pauses.asked(false);
+            turn == Turn::At(Nanos(100 * index + 7))
+        };
+        (0..count).filter(is_late).collect()
     }
 
     #[test]
     fn a_pause_comes_after_each_request_or_after_every_burst() {
-        assert_eq!(paused(1, 1, 5), [1, 2, 3, 4]);
-        assert_eq!(paused(1, 3, 10), [3, 6, 9]);
-        assert_eq!(paused(2, 1, 5), [2, 3, 4]);
+        assert_eq!(paused(1, 5), [1, 2, 3, 4]);
+        assert_eq!(paused(3, 10), [3, 6, 9]);
     }
 
     #[test]
-    fn every_place_of_the_queue_pauses_once_between_bursts() {
-        assert_eq!(paused(2, 5, 17), [5, 6, 10, 11, 15, 16]);
-        assert_eq!(paused(4, 2, 8), [4, 5, 6, 7], "bursts that never fill the queue");
+    fn the_whole_queue_is_served_before_a_pause() {
+        let mut job = pauses(3, 2);
+        for _ in 0..3 {
+            assert_eq!(job.free(Nanos(0)), Turn::At(Nanos(0)));
+            job.asked(false);
+        }
+        assert_eq!(job.free(Nanos(10)), Turn::At(Nanos(10)), "one is less than two");
+        job.asked(false);
+        assert_eq!(job.free(Nanos(20)), Turn::Drained);
+        assert_eq!(job.free(Nanos(30)), Turn::Drained);
+        assert_eq!(job.free(Nanos(40)), Turn::At(Nanos(47)), "the last of the queue");
+        job.asked(false);
+        // Four were served, two of them since the pause began: after one more request the next.
+        assert_eq!(job.release(Nanos(47)), Turn::Drained);
+        assert_eq!(job.release(Nanos(47)), Turn::Drained);
+        assert_eq!(job.free(Nanos(60)), Turn::At(Nanos(67)));
+    }
+
+    #[test]
+    fn flushes_are_no_requests() {
+        let mut job = pauses(1, 1);
+        job.free(Nanos(0));
+        job.asked(false);
+        assert_eq!(job.free(Nanos(5)), Turn::At(Nanos(12)), "a pause before the flush");
+        job.asked(true);
+        assert_eq!(job.free(Nanos(20)), Turn::At(Nanos(20)));
     }
 
     #[test]

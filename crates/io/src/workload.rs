@@ -6,10 +6,12 @@
 //! reports all faults at once, and fills every gap.
 
 mod check;
+mod passes;
 mod plan;
 mod shapes;
 
 pub(crate) use check::{LONGEST_SPAN, MOST_IN_FLIGHT};
+pub use passes::Passes;
 pub use plan::{JobLimits, Plan, Region, Shape};
 pub use shapes::{BlockShare, Distribution, Zone};
 
@@ -180,6 +182,17 @@ pub struct Workload {
     /// How long the run goes on before requests count; with `ramp_requests`, whichever ends first.
     #[serde(default)]
     pub ramp_ns: Option<u64>,
+    /// What random offsets are multiples of, from the start of the region; default: the smallest
+    /// request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align_bytes: Option<u64>,
+    /// How long after the run each job begins.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start_delay_ns: u64,
+    /// How it begins its region anew and ends, where that is fio's way; default: a request in order
+    /// that would leave the region starts over, and none goes over `io_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<Passes>,
     /// The seed of all random choices.
     #[serde(default = "one")]
     pub seed: u64,
@@ -195,6 +208,11 @@ const fn default_read_percent() -> u64 {
 
 const fn one() -> u64 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 impl Workload {
@@ -239,6 +257,9 @@ impl Workload {
             random_start: false,
             ramp_requests: 0,
             ramp_ns: None,
+            align_bytes: None,
+            start_delay_ns: 0,
+            passes: None,
             seed: one(),
         }
     }

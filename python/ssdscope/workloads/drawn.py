@@ -15,6 +15,7 @@ DISTRIBUTIONS = {
     "zoned_abs": "zoned_abs:60/1g:40/7g, the same with sizes",
 }
 """Where random requests fall."""
+_ZONED_HINT = DISTRIBUTIONS["zoned"]
 _SPLIT_HINT = "write sizes with their shares, as in 4k/60:64k/40"
 
 
@@ -78,15 +79,30 @@ def _zones(name: str, text: str) -> list[dict[str, int]]:
             f"{text!r}: zones of reads and of writes apart are not taken",
             hint='two flows have zones of their own: --flow "rw=randread ..." --flow ...',
         )
+    if name == "zoned_abs" and any(not part.partition("/")[2] for part in text.split(":")):
+        raise UsageError(f"{text!r}: a size is missing", hint=hint)
     parse = parse_whole_percent if name == "zoned" else parse_size
-    zones = []
+    zones: list[dict[str, Any]] = []
     for part in text.split(":"):
         share, slash, extent = part.partition("/")
         if not slash:
             raise UsageError(f"{part!r} is not a zone", hint=hint)
-        zones.append({"percent": parse_whole_percent(share), "extent": parse(extent)})
+        zones.append(
+            {"percent": parse_whole_percent(share), "extent": parse(extent) if extent else None}
+        )
     if (total := sum(zone["percent"] for zone in zones)) != 100:
         raise UsageError(f"{text!r}: the shares sum to {total} %, not to 100", hint=hint)
+    return _spread(zones, text) if name == "zoned" else zones
+
+
+def _spread(zones: list[dict[str, Any]], text: str) -> list[dict[str, int]]:
+    """Share the rest of the region among zones without an extent, as fio does: evenly."""
+    absent = [zone for zone in zones if zone["extent"] is None]
+    left = 100 - sum(zone["extent"] or 0 for zone in zones)
+    if left < 0:
+        raise UsageError(f"{text!r}: the zones span {100 - left} % of the region", hint=_ZONED_HINT)
+    for zone in absent:
+        zone["extent"] = left // len(absent)
     return zones
 
 

@@ -27,9 +27,15 @@ def seeded(job: FioJob, seed: int) -> FioJob:
 
 
 def plan_of(stage: Stage, capacity_bytes: int) -> Workload | Flows:
-    """Give what runs: a single job is a workload, as on the command line."""
-    flows = stage.flows.within(capacity_bytes)
-    return flows if len(flows.flows) > 1 else flows.flows[0].workload
+    """Give what runs: a single job is a workload, as on the command line.
+
+    Copies of it that stop each other are a flow: a workload runs all of them to their ends.
+    """
+    flows = stage.within(capacity_bytes)
+    alone = flows.flows[0].workload
+    if len(flows.flows) > 1 or (flows.exit_all and alone.numjobs > 1):
+        return flows
+    return alone
 
 
 def flows_of(job: FioJob) -> int:

@@ -38,6 +38,32 @@ class BlockShare:
 
 
 @dataclass(frozen=True)
+class Passes:
+    """How a job of fio begins its region anew, and what it counts.
+
+    A pass ends where a request in order does not fit, or where every place was visited. The next
+    one begins at the start of the region. The bytes of such a job are reached, if need be by a
+    request that goes over them, and what a timed ramp transfers is among them.
+
+    Attributes
+    ----------
+    count
+        Passes that are made in any case; 0 for without end.
+    until_bytes
+        Passes go on until as many bytes are transferred, as long as a whole request is missing.
+    wraps
+        A request in order that does not fit starts over within the pass.
+    once
+        Random requests visit each place once in a pass.
+    """
+
+    count: int = 1
+    until_bytes: int | None = None
+    wraps: bool = False
+    once: bool = False
+
+
+@dataclass(frozen=True)
 class Workload:
     """What to issue, how fast, and when to stop.
 
@@ -72,19 +98,23 @@ class Workload:
         Stop when the 95 % interval of the mean latency is within this share of the mean on
         either side.
     thinktime_ns
-        Pause of a job after each completion.
+        Pause of a job: as soon as `thinktime_every` requests were served, it makes no more until
+        its queue is empty, and then sleeps as long.
     thinktime_every
         Requests between two pauses: with more than 1, bursts.
     rate_iops
         Upper bound on requests per second of each job; with arrivals of their own, how many.
     rate_bytes, read_rate_bytes, write_rate_bytes
-        Upper bound on bytes per second of each job, of reads and of writes apart.
+        Upper bound on bytes per second of each job, of reads and of writes apart. In a mix each
+        direction runs at its own, whatever `read_percent` says: one that is ahead of its rate
+        leaves its turn to the other.
     arrival
         ``closed``: a request takes the place of one that was served. ``fixed``, ``poisson``:
         requests arrive evenly, or as a Poisson process, at `rate_iops`, whatever has been
         served; latencies then count from the arrival.
     fsync_every
-        A flush after so many writes; 0 for none.
+        A flush after so many writes, and none after the last; in a mix also before every read
+        until the next write, as fio does; 0 for none.
     fua
         Writes are durable when they complete.
     percentage_random
@@ -107,6 +137,14 @@ class Workload:
         Requests issued first and left out of the statistics.
     ramp_ns
         How long nothing counts; with `ramp_requests`, whichever ends first.
+    align_bytes
+        What random offsets are multiples of, from the start of the region; None for the smallest
+        request.
+    start_delay_ns
+        How long after the run each job begins.
+    passes
+        How it begins its region anew and ends, as a job of fio; None for our own way: a request
+        in order that would leave the region starts over, and none goes over `io_bytes`.
     seed
         Of offsets and of the mix.
     """
@@ -151,6 +189,9 @@ class Workload:
     random_start: bool = False
     ramp_requests: int = 0
     ramp_ns: int | None = None
+    align_bytes: int | None = None
+    start_delay_ns: int = 0
+    passes: Passes | None = None
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -181,15 +222,19 @@ class Workload:
         return replace(self, seed=seed)
 
     def within(self, capacity_bytes: int) -> Self:
-        """Make bytes of shares, on a drive of this size: whole requests, as fio cuts them."""
+        """Make bytes of shares, on a drive of this size: whole requests, as fio cuts them.
+
+        An offset goes up to the next whole request, a size and what is transferred down.
+        """
         unit = min(self._sizes())
 
         def part(share: float, of: int) -> int:
-            return int(share * of) // unit * unit
+            return round(share * 100) * of // 100 // unit * unit
 
         plan = self
         if self.offset_share is not None:
-            plan = replace(plan, offset_bytes=part(self.offset_share, capacity_bytes))
+            at = round(self.offset_share * 100) * capacity_bytes // 100
+            plan = replace(plan, offset_bytes=-(-at // unit) * unit)
         if self.size_share is not None:
             plan = replace(plan, size_bytes=part(self.size_share, capacity_bytes))
         if self.io_share is not None:
@@ -213,6 +258,11 @@ class Workload:
         for name in SPLITS:
             if values[name] is not None:
                 values[name] = [asdict(each) for each in values[name]]
+        for name in ("align_bytes", "start_delay_ns", "passes"):
+            if not values[name]:
+                del values[name]
+        if self.passes is not None:
+            values["passes"] = asdict(self.passes)
         if self.random_distribution is not None:
             values["random_distribution"] = dict(self.random_distribution)
         return values

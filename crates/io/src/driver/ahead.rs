@@ -68,6 +68,11 @@ fn of_plan(plan: &Plan) -> Vec<Range<u64>> {
 
 /// Every write of a workload that ends by itself, if there are few.
 fn listed(plan: &Plan, limit_bytes: u64) -> Option<Vec<Range<u64>>> {
+    let full = &plan.workload;
+    let rates = [full.read_rate_bytes, full.write_rate_bytes];
+    if plan.read_percent > 0 && rates.iter().any(Option::is_some) {
+        return None; // what is written when depends on how fast the drive is
+    }
     let mut spans: Vec<Range<u64>> = Vec::new();
     let (mut requests, mut bytes) = (0, 0);
     for job in 0..plan.workload.numjobs {

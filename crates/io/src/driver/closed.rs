@@ -48,7 +48,8 @@ struct Waiting {
 
 /// Runs `source` until all its lanes end or the session stops; why.
 pub fn drive<S: Source>(session: &mut Session<'_>, source: &mut S, slots: Slots) -> StopReason {
-    let mut closed = Closed { source, slots, waiting: VecDeque::new(), end: StopReason::End };
+    let (waiting, held) = (VecDeque::new(), Vec::new());
+    let mut closed = Closed { source, slots, waiting, held, end: StopReason::End };
     let mut batch = Vec::new();
     session.reserve_slots(slots.lanes * slots.depth);
     // Slot s belongs to lane s mod lanes, so that jobs start alternately.
@@ -76,6 +77,8 @@ struct Closed<'s, S> {
     slots: Slots,
     /// Ascending by due time, the oldest first among equals.
     waiting: VecDeque<Waiting>,
+    /// Slots whose lanes wait until all of theirs was served.
+    held: Vec<u32>,
     end: StopReason,
 }
 
@@ -92,9 +95,30 @@ impl<S: Source> Closed<'_, S> {
                 session.submit(slot, &planned);
             }
             Next::Request(planned) => self.keep(session, slot, planned),
+            other => self.pass(session, slot, other),
+        }
+    }
+
+    /// What is no request.
+    #[cold]
+    fn pass(&mut self, session: &mut Session<'_>, slot: u32, next: Next) {
+        match next {
+            Next::Request(planned) => self.keep(session, slot, planned),
+            Next::Hold => self.held.push(slot),
             Next::End(reason) if self.end != StopReason::Runtime => self.end = reason,
             Next::End(_) => {}
             Next::Broken(error) => session.break_off(Failure::Source(error)),
+        }
+    }
+
+    /// Offers the held slots of a lane requests of its own, not before `free_at`.
+    #[cold]
+    fn release(&mut self, session: &mut Session<'_>, lane: u32, free_at: Nanos) {
+        let of_lane = |slot: &mut u32| *slot % self.slots.lanes == lane;
+        let released: Vec<u32> = self.held.extract_if(.., of_lane).collect();
+        for slot in released {
+            let next = self.source.resume(lane, free_at);
+            self.pass(session, slot, next);
         }
     }
 
@@ -112,6 +136,10 @@ impl<S: Source> Closed<'_, S> {
         } else {
             let place = waiting.partition_point(|other| other.planned.due <= planned.due);
             waiting.insert(place, Waiting { slot, planned });
+        }
+        let lane = slot % self.slots.lanes;
+        if self.held.iter().any(|held| held % self.slots.lanes == lane) {
+            self.release(session, lane, planned.due);
         }
     }
 

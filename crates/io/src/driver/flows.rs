@@ -71,6 +71,7 @@ pub(super) fn drive(session: &mut Session<'_>, plans: &[&Plan], exit_all: bool) 
         owners: Vec::new(),
         free: Vec::new(),
         waiting: BTreeMap::new(),
+        held: Vec::new(),
         asked: 0,
         exit_all,
     };
@@ -118,7 +119,7 @@ impl Runner {
 }
 
 /// Who a slot works for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Owner {
     flow: u16,
     lane: u32,
@@ -138,6 +139,8 @@ struct Run {
     free: Vec<u32>,
     /// By due time, and then in the order in which they were planned.
     waiting: BTreeMap<(Nanos, u64), Waiting>,
+    /// Slots whose jobs wait until all of theirs was served.
+    held: Vec<u32>,
     asked: u64,
     exit_all: bool,
 }
@@ -179,7 +182,14 @@ impl Run {
         if session.stopped().is_some() || flow.end == Some(StopReason::Runtime) {
             return;
         }
-        let end = match flow.jobs.next(owner.lane, free_at) {
+        let next = flow.jobs.next(owner.lane, free_at);
+        self.take(session, owner, slot, next);
+    }
+
+    /// Keeps what a job answered.
+    fn take(&mut self, session: &mut Session<'_>, owner: Owner, slot: Option<u32>, next: Next) {
+        let flow = &self.flows[usize::from(owner.flow)];
+        let end = match next {
             Next::Request(planned) if flow.deadline.is_some_and(|end| planned.due >= end) => {
                 StopReason::Runtime
             }
@@ -187,12 +197,27 @@ impl Run {
                 let planned = Planned { flow: owner.flow, ..planned };
                 self.waiting.insert((planned.due, self.asked), Waiting { owner, slot, planned });
                 self.asked += 1;
-                return;
+                return self.release(session, owner, planned.due);
             }
+            Next::Hold => return self.held.extend(slot),
             Next::End(reason) => reason,
             Next::Broken(error) => return session.break_off(Failure::Source(error)),
         };
         self.end(session, owner.flow, end);
+    }
+
+    /// Offers the held slots of a job requests of its own, not before `free_at`.
+    fn release(&mut self, session: &mut Session<'_>, owner: Owner, free_at: Nanos) {
+        if self.held.is_empty() {
+            return;
+        }
+        let owners = &self.owners;
+        let is_of_job = |slot: &mut u32| owners[*slot as usize] == owner;
+        let released: Vec<u32> = self.held.extract_if(.., is_of_job).collect();
+        for slot in released {
+            let next = self.flows[usize::from(owner.flow)].jobs.resume(owner.lane, free_at);
+            self.take(session, owner, Some(slot), next);
+        }
     }
 
     /// A flow makes no more requests.

@@ -45,6 +45,7 @@ fn next<S: Source>(
 ) -> Option<Planned> {
     match source.next(0, session.now()) {
         Next::Request(planned) => Some(planned),
+        Next::Hold => None, // only of queues that have places
         Next::End(reason) => {
             *end = reason;
             None

@@ -24,6 +24,9 @@ pub struct Planned {
 pub enum Next {
     /// Issue this.
     Request(Planned),
+    /// Not before all requests of this lane were served: its slot is offered again with
+    /// [`Source::resume`] as soon as another one of the lane gets a request.
+    Hold,
     /// This lane makes no more requests, and why.
     End(StopReason),
     /// The source itself is broken.
@@ -34,4 +37,9 @@ pub enum Next {
 pub trait Source {
     /// The next request of `lane` (a job), whose slot is free from `free_at` on.
     fn next(&mut self, lane: u32, free_at: Nanos) -> Next;
+
+    /// The next request of a slot that was held, from `free_at` on.
+    fn resume(&mut self, lane: u32, free_at: Nanos) -> Next {
+        self.next(lane, free_at)
+    }
 }

@@ -9,7 +9,7 @@ use super::{RunError, RunObserver};
 use crate::arrivals::{Arrival, Arrivals};
 use crate::device::Device;
 use crate::generator::{Exhausted, Generator};
-use crate::pauses::Pauses;
+use crate::pauses::{Pauses, Turn};
 use crate::request::Op;
 use crate::rng::Stream;
 use crate::summary::{RunSummary, StopReason};
@@ -83,9 +83,11 @@ struct Job {
     pauses: Option<Pauses>,
     arrivals: Option<Arrivals>,
     budgets: Option<Budgets>,
+    mixed: bool,
 }
 
-/// Bytes per second of reads and of writes, each at its own pace, as fio's `rate`.
+/// Bytes per second of reads and of writes, each at its own pace, as fio's `rate`: in a mix a
+/// direction that is ahead of its rate leaves its turn to the other one.
 #[derive(Clone, Copy)]
 struct Budgets {
     /// Of reads, then of writes; `None` = no limit.
@@ -100,14 +102,26 @@ impl Budgets {
         rates.iter().any(Option::is_some).then_some(Self { rates, bytes: [0; 2] })
     }
 
-    /// When the next request of a direction may start: once all before it have had their time.
-    fn next_time(&mut self, op: Op, bytes: u64) -> Nanos {
-        let direction = usize::from(op == Op::Write);
+    /// When the next read or write may start: once all before it have had their time.
+    fn due(&self, is_read: bool) -> Nanos {
+        let direction = usize::from(!is_read);
         let Some(rate) = self.rates[direction] else { return Nanos::ZERO };
-        let before = self.bytes[direction];
-        self.bytes[direction] = before.saturating_add(bytes);
-        let wait = u128::from(before) * 1_000_000_000 / u128::from(rate);
+        let wait = u128::from(self.bytes[direction]) * 1_000_000_000 / u128::from(rate);
         Nanos(u64::try_from(wait).unwrap_or(LONGEST_SPAN.0).min(LONGEST_SPAN.0))
+    }
+
+    /// The same, for a request that is made then.
+    fn next_time(&mut self, is_read: bool, bytes: u64) -> Nanos {
+        let due = self.due(is_read);
+        let so_far = &mut self.bytes[usize::from(!is_read)];
+        *so_far = so_far.saturating_add(bytes);
+        due
+    }
+
+    /// Whether it is a read's turn, so long after the start, if a read, or else a write, was drawn.
+    fn turn(&self, drew_read: bool, now: Nanos) -> bool {
+        let (own, other) = (self.due(drew_read), self.due(!drew_read));
+        if own <= now || own <= other { drew_read } else { !drew_read }
     }
 }
 
@@ -122,7 +136,8 @@ impl Job {
             }
         });
         let (pauses, budgets) = (Pauses::of(full), Budgets::of(full));
-        Self { generator: Generator::new(plan, number), pauses, arrivals, budgets }
+        let mixed = plan.read_percent > 0 && plan.read_percent < 100;
+        Self { generator: Generator::new(plan, number), pauses, arrivals, budgets, mixed }
     }
 }
 
@@ -137,6 +152,7 @@ pub(super) struct Jobs {
 impl Jobs {
     pub fn new(plan: &Plan, start: Nanos) -> Self {
         let job = |number| Job::new(plan, number);
+        let start = start + Nanos(plan.workload.start_delay_ns);
         Self {
             jobs: (0..plan.workload.numjobs).map(job).collect(),
             start,
@@ -149,15 +165,41 @@ impl Jobs {
 impl Source for Jobs {
     #[inline(always)]
     fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
+        match &mut self.jobs[lane as usize].pauses {
+            None => self.plan(lane, free_at),
+            Some(pauses) => match pauses.free(free_at) {
+                Turn::At(free_at) => self.plan(lane, free_at),
+                Turn::Drained => Next::Hold,
+            },
+        }
+    }
+
+    #[inline(never)]
+    fn resume(&mut self, lane: u32, free_at: Nanos) -> Next {
+        match self.jobs[lane as usize].pauses.as_mut().map(|pauses| pauses.release(free_at)) {
+            Some(Turn::Drained) => Next::Hold,
+            Some(Turn::At(free_at)) => self.plan(lane, free_at),
+            None => self.plan(lane, free_at),
+        }
+    }
+}
+
+impl Jobs {
+    #[inline(always)]
+    fn plan(&mut self, lane: u32, free_at: Nanos) -> Next {
         let job = &mut self.jobs[lane as usize];
-        let free_at = match &mut job.pauses {
-            None => free_at,
-            Some(pauses) => pauses.end(free_at),
-        };
+        let free_at = free_at.max(self.start);
         if free_at >= self.ramp_ends {
             job.generator.end_ramp();
         }
-        let request = match job.generator.next_request() {
+        let made = match &job.budgets {
+            Some(budgets) if job.mixed => {
+                let since = free_at.saturating_sub(self.start);
+                job.generator.next_turned(|is_read| budgets.turn(is_read, since))
+            }
+            _ => job.generator.next_request(),
+        };
+        let request = match made {
             Ok(request) => request,
             Err(Exhausted::Requests) => return Next::End(StopReason::Requests),
             Err(Exhausted::Bytes) => return Next::End(StopReason::Bytes),
@@ -172,7 +214,10 @@ impl Source for Jobs {
             && request.op != Op::Flush
         {
             let bytes = request.sectors.0 * SECTOR_BYTES;
-            due = due.max(self.start + budgets.next_time(request.op, bytes));
+            due = due.max(self.start + budgets.next_time(request.op == Op::Read, bytes));
+        }
+        if let Some(pauses) = &mut job.pauses {
+            pauses.asked(request.op == Op::Flush);
         }
         Next::Request(Planned {
             due,

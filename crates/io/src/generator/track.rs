@@ -1,5 +1,6 @@
 //! Where the requests of one direction fall: in order, over partitions in turn, or at random.
 
+use super::once::Once;
 use super::skew::Skew;
 use crate::rng::Stream;
 use crate::units::{Lba, Sectors};
@@ -17,6 +18,8 @@ pub(super) struct Track {
     blocks: u64,
     /// From the start of one request in order to that of the next.
     step: u64,
+    /// Where requests in order begin.
+    first: u64,
     /// Where requests in order start over.
     origin: u64,
     /// The last place where a request fits.
@@ -32,7 +35,16 @@ struct Drawn {
     /// Places are multiples of it: the smallest size.
     unit: u64,
     region: u64,
-    skew: Option<Skew>,
+    law: Law,
+}
+
+/// Which of the places is drawn.
+#[derive(Clone, Debug)]
+enum Law {
+    Alike,
+    Skewed(Skew),
+    /// Each once.
+    Once(Once),
 }
 
 /// Parts of a region that take requests in turn, each in order.
@@ -64,6 +76,7 @@ impl Track {
             shape,
             blocks: region.sectors.0 / block,
             step,
+            first: origin,
             origin,
             last: share.saturating_sub(length),
             next,
@@ -74,8 +87,62 @@ impl Track {
 
     /// Draws random places as multiples of `unit`, after a distribution where there is one.
     pub fn draws(&mut self, unit: Sectors, region: Region, skew: Option<Skew>) {
+        let law = skew.map_or(Law::Alike, Law::Skewed);
         self.blocks = 0;
-        self.drawn = Some(Box::new(Drawn { unit: unit.0.max(1), region: region.sectors.0, skew }));
+        self.drawn = Some(Box::new(Drawn { unit: unit.0.max(1), region: region.sectors.0, law }));
+    }
+
+    /// Visits each random place once, as multiples of `unit`.
+    pub fn visits(&mut self, unit: Sectors, once: Once) {
+        let region = self.blocks * self.shape.sectors.0;
+        self.blocks = 0;
+        self.drawn = Some(Box::new(Drawn { unit: unit.0.max(1), region, law: Law::Once(once) }));
+    }
+
+    /// How many places were visited, where each is visited once.
+    pub fn visited(&self) -> u64 {
+        match self.drawn.as_deref() {
+            Some(Drawn { law: Law::Once(once), .. }) => once.visited,
+            _ => 0,
+        }
+    }
+
+    /// So many places were visited, by requests of either direction.
+    pub fn visited_by_all(&mut self, count: u64) {
+        if let Some(Drawn { law: Law::Once(once), .. }) = self.drawn.as_deref_mut() {
+            once.visited = count;
+        }
+    }
+
+    /// Whether the next request has no place in this pass, in which so many were visited.
+    pub fn is_through(&self, visited: u64, wraps: bool) -> bool {
+        let in_order = self.shape.random_percent == 0;
+        match self.drawn.as_deref() {
+            Some(Drawn { law: Law::Once(once), .. }) => once.are_all(visited),
+            Some(Drawn { unit, region, .. }) if in_order => {
+                !wraps && self.next > region.saturating_sub(*unit)
+            }
+            _ => !wraps && in_order && self.next > self.last,
+        }
+    }
+
+    /// Begins a pass.
+    pub fn start_over(&mut self) {
+        self.next = self.first;
+        self.visited_by_all(0);
+    }
+
+    /// Lets requests that go backwards begin at the first place, and then so far before the end of
+    /// the region as they go back, as fio's.
+    pub fn goes_back_from_the_first(&mut self) {
+        (self.first, self.next) = (0, 0);
+        self.origin = (self.last + self.shape.sectors.0).saturating_add_signed(self.shape.stride);
+    }
+
+    /// What is left of the region behind the last request, where requests are in order.
+    pub fn room(&self) -> Option<Sectors> {
+        let drawn = self.drawn.as_deref().filter(|_| self.shape.random_percent == 0)?;
+        Some(Sectors(drawn.region.saturating_sub(self.next)))
     }
 
     /// Lets the next request have another length.
@@ -100,14 +167,16 @@ impl Track {
     /// A place after the distribution; a request that would cross the end is moved back to
     /// finish before it.
     #[inline(never)]
-    fn drawn_place(&self, offsets: &mut Stream) -> u64 {
-        let Some(drawn) = &self.drawn else { return 0 };
+    fn drawn_place(&mut self, offsets: &mut Stream) -> u64 {
+        let Some(drawn) = &mut self.drawn else { return 0 };
         let length = self.shape.sectors.0;
         let fitting = drawn.region.saturating_sub(length) / drawn.unit;
-        match &drawn.skew {
-            None => offsets.below(fitting + 1) * drawn.unit,
-            Some(skew) => skew.draw(offsets).min(fitting) * drawn.unit,
-        }
+        let block = match &mut drawn.law {
+            Law::Alike => offsets.below(fitting + 1),
+            Law::Skewed(skew) => skew.draw(offsets).min(fitting),
+            Law::Once(once) => once.next().min(fitting),
+        };
+        block * drawn.unit
     }
 
     /// The request after the last one.

@@ -52,7 +52,8 @@ impl Check {
         );
         let block_bytes = smallest_block(full);
         let io_bytes = full.io_bytes.filter(|&bytes| bytes > 0);
-        self.require(io_bytes.is_none_or(|bytes| bytes >= block_bytes), "io_bytes", || {
+        let enough = |bytes| bytes >= block_bytes || full.passes.is_some();
+        self.require(io_bytes.is_none_or(enough), "io_bytes", || {
             format!("less than one request of {}", Bytes(block_bytes))
         });
     }
@@ -66,6 +67,7 @@ impl Check {
         within("iodepth", full.iodepth, 1, MOST_IODEPTH);
         within("numjobs", full.numjobs, 1, MOST_JOBS);
         within("thinktime_ns", full.thinktime_ns, 0, LONGEST_SPAN.0);
+        within("start_delay_ns", full.start_delay_ns, 0, LONGEST_SPAN.0);
         within("thinktime_every", full.thinktime_every, 1, u64::MAX);
         within("partitions", full.partitions, 1, MOST_PARTITIONS);
         within("read_percent", full.read_percent, 0, 100);
@@ -124,6 +126,26 @@ impl Check {
         }
     }
 
+    /// Places are visited once by requests that are all random and of one size.
+    fn passes(&mut self, full: &Workload) {
+        if !full.passes.is_some_and(|passes| passes.once) {
+            return;
+        }
+        let shares = [
+            full.read_percentage_random.filter(|_| full.rw.reads()),
+            full.write_percentage_random.filter(|_| full.rw.writes()),
+        ];
+        let random = shares.into_iter().flatten().all(|share| share == 100);
+        let plain = full.random_distribution.is_none()
+            && full.read_block_split.is_none()
+            && full.write_block_split.is_none()
+            && full.align_bytes.is_none()
+            && smallest_block(full) == largest_block(full);
+        self.require(random && plain, "passes", || {
+            "each place is visited once only by random requests of one size".to_owned()
+        });
+    }
+
     /// Partitions are of requests in order, and each must hold one.
     fn partitions(&mut self, full: &Workload) {
         if full.partitions <= 1 {
@@ -142,21 +164,8 @@ impl Check {
         });
     }
 
-    pub fn places(&mut self, full: &Workload, info: &DeviceInfo) {
-        let unit_bytes = info.logical_block_bytes;
-        let size_bytes = full.size_bytes.unwrap_or(0);
-        for (field, bytes) in [
-            ("read_block_bytes", full.read_block_bytes.unwrap_or(0)),
-            ("write_block_bytes", full.write_block_bytes.unwrap_or(0)),
-            ("offset_bytes", full.offset_bytes),
-            ("offset_increment_bytes", full.offset_increment_bytes),
-            ("read_stride_bytes", full.read_stride_bytes.unwrap_or(0).unsigned_abs()),
-            ("write_stride_bytes", full.write_stride_bytes.unwrap_or(0).unsigned_abs()),
-        ] {
-            self.require(bytes.is_multiple_of(unit_bytes), field, || {
-                format!("{bytes} is not a multiple of the drive's {unit_bytes}-byte blocks")
-            });
-        }
+    /// Each of several sizes is whole blocks of the drive.
+    fn split_sizes(&mut self, full: &Workload, unit_bytes: u64) {
         for (field, split) in [
             ("read_block_split", &full.read_block_split),
             ("write_block_split", &full.write_block_split),
@@ -167,7 +176,30 @@ impl Check {
                 });
             }
         }
+    }
+
+    pub fn places(&mut self, full: &Workload, info: &DeviceInfo) {
+        let unit_bytes = info.logical_block_bytes;
+        let size_bytes = full.size_bytes.unwrap_or(0);
+        for (field, bytes) in [
+            ("read_block_bytes", full.read_block_bytes.unwrap_or(0)),
+            ("write_block_bytes", full.write_block_bytes.unwrap_or(0)),
+            ("offset_bytes", full.offset_bytes),
+            ("align_bytes", full.align_bytes.unwrap_or(unit_bytes)),
+            ("offset_increment_bytes", full.offset_increment_bytes),
+            ("read_stride_bytes", full.read_stride_bytes.unwrap_or(0).unsigned_abs()),
+            ("write_stride_bytes", full.write_stride_bytes.unwrap_or(0).unsigned_abs()),
+        ] {
+            self.require(bytes.is_multiple_of(unit_bytes), field, || {
+                format!("{bytes} is not a multiple of the drive's {unit_bytes}-byte blocks")
+            });
+        }
+        self.split_sizes(full, unit_bytes);
+        self.require(full.align_bytes != Some(0), "align_bytes", || {
+            "must be more than 0; leave it out for the smallest request".to_owned()
+        });
         self.partitions(full);
+        self.passes(full);
         self.require(smallest_block(full) > 0, "block_bytes", || "must be more than 0".to_owned());
         let largest = largest_block(full);
         self.require(info.writable || !full.rw.writes(), "rw", || {

@@ -34,6 +34,9 @@ pub struct JobLimits {
     pub requests: u64,
     /// Bytes that count.
     pub bytes: Bytes,
+    /// Whether the last request may go over the bytes, and those before the ones that count are
+    /// among them, as of a job of fio.
+    pub reached: bool,
 }
 
 /// A workload that the drive can serve, in the units of the drivers.
@@ -145,6 +148,7 @@ impl Workload {
                 },
                 requests: full.requests.unwrap_or(u64::MAX),
                 bytes: full.io_bytes.map_or(Bytes::MAX, Bytes),
+                reached: full.passes.is_some(),
             },
             runtime: full.runtime_ns.map_or(Nanos::MAX, Nanos),
             workload: full,

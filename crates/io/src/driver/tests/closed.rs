@@ -55,15 +55,42 @@ fn think_time_separates_completion_and_next_submission() {
 }
 
 #[test]
-fn slots_think_on_their_own() {
-    // One server, two slots: completions at 10, 20 us; each slot then thinks 25 us.
+fn a_job_sleeps_when_its_queue_is_empty() {
+    // One server, two places: completions at 10 and 20 us, then 25 us of sleep; two were served
+    // since it began, so that one request more brings the next.
     let mut device = MockDevice::new(1, 10 * US, 0);
     let mut plan = workload(Pattern::Read, 6);
     plan.iodepth = 2;
     plan.thinktime_ns = 25 * US;
     run(&mut device, &plan);
     let submissions: Vec<u64> = device.seen.iter().map(|(at, _)| at.0 / US).collect();
-    assert_eq!(submissions, [0, 0, 35, 45, 70, 80]);
+    assert_eq!(submissions, [0, 0, 45, 80, 115, 150]);
+}
+
+#[test]
+fn each_direction_of_a_mix_has_a_rate_of_its_own() {
+    let mut device = MockDevice::new(1, 10 * US, 0);
+    let mut plan = workload(Pattern::RandRw, u64::MAX);
+    (plan.read_percent, plan.rate_bytes) = (70, Some(1_000 * 4096));
+    plan.runtime_ns = Some(1_000_000 * US);
+    let (summary, _) = run(&mut device, &plan);
+    let requests = [summary.read, summary.write].map(|each| each.unwrap().requests);
+    assert_eq!(requests, [1_000, 1_000], "whatever the mix says");
+    plan.write_rate_bytes = Some(100 * 4096);
+    (plan.rate_bytes, plan.runtime_ns) = (None, Some(100_000 * US));
+    let (summary, _) = run(&mut device, &plan);
+    assert_eq!(summary.write.unwrap().requests, 10);
+    assert!(summary.read.unwrap().requests > 9_900, "reads never wait for writes");
+}
+
+#[test]
+fn a_job_begins_after_its_delay() {
+    let mut device = MockDevice::new(1, 10 * US, 0);
+    let mut plan = workload(Pattern::Read, 3);
+    (plan.start_delay_ns, plan.rate_iops) = (500 * US, Some(50_000));
+    run(&mut device, &plan);
+    let submissions: Vec<u64> = device.seen.iter().map(|(at, _)| at.0 / US).collect();
+    assert_eq!(submissions, [500, 520, 540]);
 }
 
 #[test]
@@ -171,10 +198,10 @@ fn the_runtime_counts_from_the_first_request_after_the_ramp() {
 
 #[test]
 fn a_slot_without_time_left_does_not_stop_the_others() {
-    // Two slots think 25 us after 10 and 20 us: due at 35 and, too late, at 45.
+    // Two jobs think 25 us after 10 and 20 us: due at 35 and, too late, at 45.
     let mut device = MockDevice::new(1, 10 * US, 0);
     let mut plan = workload(Pattern::Read, 1_000);
-    plan.iodepth = 2;
+    plan.numjobs = 2;
     plan.thinktime_ns = 25 * US;
     plan.runtime_ns = Some(40 * US);
     let (summary, _) = run(&mut device, &plan);
