@@ -4,13 +4,15 @@
     The eight characteristics of huang2011 as columns of numbers.
 `designs`, `collecting`, `table`
     Which workloads are run, running them, and the runs on disk.
-`registry`, `estimators`, `gaussian`, `service`, `guide`
+`screening`
+    Which runs a model learns from, and why it does not from others.
+`registry`, `estimators`, `gaussian`, `service`, `knee`, `guide`
     The kinds of models, all in the manner of scikit-learn and kept as plain data; imported only
     when something is fitted, since scikit-learn takes seconds to load.
 `samples`, `intervals`, `fitting`, `fitted`
     From runs to a model with an interval, and the model as a file.
-`evaluation`, `explaining`
-    How good models are, and what they have learnt.
+`evaluation`, `interpolation`, `explaining`
+    How good models are, beside a line between measured workloads, and what they have learnt.
 
 A new model is a file with an estimator that passes ``check_estimator``, and a line in
 `registry`. Models see a `Device` and measurements, never a drive's configuration.

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ssdscope.errors import UsageError
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.guide.tree import LEAF, Tree
+from ssdscope.models.scaling import deviations
 
 Array = npt.NDArray[Any]
 MARGIN = 0.1
@@ -268,8 +269,7 @@ class Line(Portable):
     """A linear model of all features: a tree that is one leaf."""
 
     def _trees(self, points: Array, values: Array) -> list[Tree]:
-        center, scale = points.mean(axis=0), points.std(axis=0)
-        scale[scale == 0] = 1
+        center, scale = points.mean(axis=0), deviations(points)
         slopes, start = self._line((points - center) / scale, values)
         slopes = slopes / scale
         reach = MARGIN * (values.max() - values.min())

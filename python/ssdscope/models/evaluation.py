@@ -11,8 +11,9 @@
     The noise floor: what a model that knows each workload's true mean would be off by, from
     runs that were made twice. Two such runs differ by the square root of 2 times as much.
 
-Naive baselines stand in the same table: the typical value, and that of the nearest workload that
-was measured. Skill is the share of the first one's error that a model takes away.
+Naive baselines stand in the same table: the typical value, that of the nearest workload that was
+measured, and, where most workloads lie between others, lines in logarithms between those. Skill is
+the share of the first one's error that a model takes away.
 """
 
 import time
@@ -25,6 +26,7 @@ import numpy.typing as npt
 
 from ssdscope import stats
 from ssdscope.models import features, fitting, registry, samples
+from ssdscope.models.interpolation import interpolate
 from ssdscope.models.intervals import Reach, covered
 from ssdscope.models.samples import Sample
 from ssdscope.models.table import Collected
@@ -33,6 +35,10 @@ Array = npt.NDArray[Any]
 StageProgress = Callable[[str, float], None]
 CONSTANT = "constant (naive)"
 NEAREST = "nearest (naive)"
+INTERPOLATION = "interpolation (naive)"
+LEAST_BETWEEN = 0.5
+"""Interpolation is shown if this share of workloads lies between others; the nearest measured one
+stands in for the rest."""
 FLOOR = "noise floor"
 LEAST_REPEATS, ENOUGH_REPEATS = 5, 100
 """Pairs of runs that tell the noise at all, and within about a tenth."""
@@ -76,7 +82,7 @@ def evaluate(
     progress
         Told what is done, and the share.
     fits
-        What was fitted before.
+        What was fitted before; holds what could not be, afterwards.
 
     Returns
     -------
@@ -87,20 +93,24 @@ def evaluate(
     Raises
     ------
     UsageError
-        If there are too few runs.
+        If there are too few runs, or no model can be fitted.
     """
     sample = Sample.of(rows, "train", target, workload)
     samples.require_enough(sample, features.WORKLOADS[workload])
     test = Sample.of(rows, "test", target, workload)
     naive = [*_constant(sample, test, seed), *_nearest(sample, test)]
+    naive += _interpolation(sample, test, seed)
     typical = {each["split"]: each["mre"] for each in naive if each["name"] == CONSTANT}
     found: list[dict[str, Any]] = []
-    pairs = registry.pairs(models, feature_sets)
+    pairs, fits = registry.pairs(models, feature_sets), fits or fitting.Fits()
     for done, (name, each) in enumerate(pairs):
         progress(f"evaluating {name} on {each} features", done / len(pairs))
-        found += scores(name, each, sample, test, seed, fits=fits)
-        if target in ("iops", "bandwidth"):
-            found += _by_little(name, each, rows, target, workload, seed)
+        with fits.leaving_out(name, each):
+            found += scores(name, each, sample, test, seed, fits=fits)
+            if target in ("iops", "bandwidth"):
+                found += _by_little(name, each, rows, target, workload, seed)
+    if not found:
+        raise fits.none_fitted()
     floor = noise_floor(rows, target, workload)
     every = [*found, *naive, *([] if floor is None else [floor])]
     for row in every:
@@ -266,6 +276,38 @@ def _nearest(sample: Sample, test: Sample) -> list[dict[str, Any]]:
         index = np.asarray(places.query(test.columns("extended") / scale)[1])
         guesses.append(_Guess("off-grid", test.values, sample.values[index]))
     return [_row(NEAREST, ["extended"], guess, None, None) for guess in guesses]
+
+
+def _interpolation(sample: Sample, test: Sample, seed: int) -> list[dict[str, Any]]:
+    folds, between = sample.folds(seed), np.empty(len(sample), dtype=bool)
+    grouped = np.empty(len(sample))
+    for fold in np.unique(folds):
+        out = folds == fold
+        known = Sample(sample.inputs[~out], sample.values[~out])
+        grouped[out], between[out] = interpolated(known, sample.inputs[out])
+    found = [("grouped", sample, grouped, between)]
+    if len(test):
+        found.append(("off-grid", test, *interpolated(sample, test.inputs)))
+    return [
+        _row(INTERPOLATION, [], _Guess(split, part.values, predicted), None, None)
+        for split, part, predicted, inside in found
+        if inside.mean() >= LEAST_BETWEEN
+    ]
+
+
+def interpolated(known: Sample, inputs: Array) -> tuple[Array, Array]:
+    """Interpolate, and say where that is between workloads; elsewhere take the nearest."""
+    from scipy.spatial import cKDTree
+
+    predicted = interpolate(known.inputs, known.values, inputs)
+    between = np.isfinite(predicted)
+    if not between.all():
+        columns = known.columns("extended")
+        scale = np.maximum(np.ptp(columns, axis=0), 1e-9)
+        outside = features.columns("extended", inputs[~between])
+        nearest = np.asarray(cKDTree(columns / scale).query(outside / scale)[1])
+        predicted[~between] = known.values[nearest]
+    return predicted, between
 
 
 def _row(

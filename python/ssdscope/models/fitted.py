@@ -18,6 +18,7 @@ from ssdscope.models import asking, features, service_model
 from ssdscope.models.gaussian_model import GaussianModel
 from ssdscope.models.guide.model import GuideModel, OutOfRangeWarning
 from ssdscope.models.intervals import Reach
+from ssdscope.models.samples import CYCLE
 from ssdscope.models.service_model import ServiceModel
 from ssdscope.results.files import write_text
 from ssdscope.workloads.grid import COLUMNS, Vector
@@ -163,14 +164,15 @@ class FittedModel:
         """Predict all there is to say of one workload, by name with unit.
 
         Rate and bandwidth follow from the latency: in a closed loop latency times rate is what
-        is in flight (Little). A mean is never more than the tails of its directions weighed by
-        their shares; where they would be less, they are raised alike.
+        is in flight (Little). If the host could not keep up in some runs, they follow from the
+        time between requests, which has a model of its own. A mean is never more than the tails of
+        its directions weighed by their shares; where they would be less, they are raised alike.
         """
         inputs = features.inputs([vector])
         found = {
             each.name: _answer(self._predict(target, inputs)[0])
             for target, each in self.predictions.items()
-            if has(vector, target)
+            if target != CYCLE and has(vector, target)
         }
         if self.target == "latency":
             latency = found["latency_ns"]
@@ -179,13 +181,21 @@ class FittedModel:
             size = (1 - share) * vector.rd_size + share * vector.wr_size
             in_flight = {"iops": vector.q_dep * 1e9, "bandwidth_bytes_per_s": 0.0}
             in_flight["bandwidth_bytes_per_s"] = in_flight["iops"] * size
+            between = self._between(inputs, latency)
             for name, product in in_flight.items():
                 found[name] = {
-                    "value": product / latency["value"],
-                    "low": product / latency["high"],
-                    "high": product / latency["low"],
+                    "value": product / between["value"],
+                    "low": product / between["high"],
+                    "high": product / between["low"],
                 }
         return found
+
+    def _between(self, inputs: Array, latency: dict[str, float]) -> dict[str, float]:
+        """Predict the time between requests of one place in the queue: at least the latency."""
+        if CYCLE not in self.predictions:
+            return latency
+        cycle = _answer(self._predict(CYCLE, inputs)[0])
+        return {key: max(value, latency[key]) for key, value in cycle.items()}
 
     def _predict(self, target: str, inputs: Array) -> Array:
         columns = features.columns(self.feature_set, inputs)

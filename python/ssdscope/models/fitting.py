@@ -1,7 +1,8 @@
 """From collected runs to a model: the best kind chosen, its interval calibrated, all kept."""
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +14,8 @@ from ssdscope.errors import UsageError, nearest
 from ssdscope.models import asking, features, readable, registry, samples
 from ssdscope.models.fitted import FittedModel, Prediction, Predictor
 from ssdscope.models.intervals import Reach
-from ssdscope.models.samples import Sample
+from ssdscope.models.samples import CYCLE, Sample
+from ssdscope.models.screening import Screening
 from ssdscope.models.table import Collected
 from ssdscope.seeds import stream
 from ssdscope.workloads.grid import COLUMNS
@@ -64,10 +66,42 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """Fits kinds of models, none of them twice to the same rows."""
+    """Fits kinds of models, none of them twice to the same rows.
 
+    Attributes
+    ----------
+    left_out
+        Why a kind with a set of features could not be fitted.
+    """
+
+    left_out: dict[tuple[str, str], str] = field(default_factory=dict)
     _models: dict[Any, tuple[Any, float]] = field(default_factory=dict)
     _unseen: dict[Any, Unseen] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def leaving_out(self, name: str, feature_set: str) -> Iterator[None]:
+        """Note why a kind of model cannot be fitted, and go on without it."""
+        try:
+            yield
+        except UsageError:
+            raise
+        except Exception as fault:  # noqa: BLE001 (libraries fail in many ways; one kind is lost)
+            self.left_out[name, feature_set] = f"{type(fault).__name__}: {fault}"
+
+    def none_fitted(self) -> UsageError:
+        """Return the error that no kind of model could be fitted."""
+        why = "; ".join(f"{name}: {fault}" for (name, _), fault in self.left_out.items())
+        return UsageError(
+            f"no model could be fitted to these runs ({why})",
+            hint="try another --model, or look for runs with values that cannot be",
+        )
+
+    def remarks(self) -> list[str]:
+        """Say what was left out, a sentence each."""
+        return [
+            f"{name} on {feature_set} features is left out: it cannot be fitted ({fault})"
+            for (name, feature_set), fault in self.left_out.items()
+        ]
 
     def model(
         self, name: str, feature_set: str, sample: Sample, seed: int
@@ -130,6 +164,8 @@ def unseen_predictions(
         part = sample.without(out)
         fitted = fit_estimator(model, feature_set, part, seed, estimator)
         predicted[out] = held(fitted.model_.evaluate(columns[out]), part.whole().values)
+    if not np.isfinite(predicted).all():
+        raise ArithmeticError("predictions of unseen runs are not finite")
     return Unseen(predicted, folds)
 
 
@@ -141,26 +177,73 @@ def compare(
     progress: StageProgress,
     fits: Fits | None = None,
 ) -> list[Choice]:
-    """Cross-validate kinds of models with sets of features, the best first."""
+    """Cross-validate kinds of models with sets of features, the best first.
+
+    Those that cannot be fitted are in ``fits.left_out``.
+
+    Raises
+    ------
+    UsageError
+        If none can be fitted.
+    """
     pairs, fits = registry.pairs(names, sets), fits or Fits()
     found = []
     for done, (name, each) in enumerate(pairs):
         progress(f"cross-validating {name} on {each} features", done / len(pairs))
-        unseen = fits.unseen(name, each, sample, seed)
-        mre = stats.prediction_errors(sample.values, unseen.predicted).mre
-        found.append(Choice(name, each, mre, unseen))
+        with fits.leaving_out(name, each):
+            unseen = fits.unseen(name, each, sample, seed)
+            mre = stats.prediction_errors(sample.values, unseen.predicted).mre
+            found.append(Choice(name, each, mre, unseen))
+    if not found:
+        raise fits.none_fitted()
     return sorted(found, key=lambda choice: choice.mre)
 
 
-def calibrating(choice: Choice, sample: Sample, seed: int) -> Unseen:
-    """Give predictions of unseen rows that are off by as much as those of the model of all rows.
+def unseen_of_chosen(choices: Sequence[Choice], values: Array) -> Unseen:
+    """Predict each fold by the kind that is best on the other folds.
+
+    What is best on some runs owes that in part to luck: its errors on just these are smaller than
+    on others, and intervals from them cover too little. What is chosen without a fold meets it as
+    it meets new runs.
+
+    Parameters
+    ----------
+    choices
+        Compared by the same folds.
+    values : ndarray, shape (n,)
+        What was measured.
+    """
+    guesses, folds = np.array([each.unseen.predicted for each in choices]), choices[0].unseen.folds
+    off, predicted = np.abs(guesses / values - 1), guesses[0].copy()
+    for fold in np.unique(folds):
+        out = folds == fold
+        if not out.all():
+            predicted[out] = guesses[off[:, ~out].mean(axis=1).argmin(), out]
+    return Unseen(predicted, folds)
+
+
+def _best(choices: Sequence[Choice], sample: Sample, seed: int, fits: Fits) -> Choice:
+    """Choose the best that can be fitted to all rows too, and calibrate it."""
+    for choice in choices:
+        with fits.leaving_out(choice.model, choice.feature_set):
+            fits.model(choice.model, choice.feature_set, sample, seed)
+            return replace(choice, unseen=calibrating(choice, sample, seed, choices))
+    raise fits.none_fitted()
+
+
+def calibrating(
+    choice: Choice, sample: Sample, seed: int, compared: Sequence[Choice] = ()
+) -> Unseen:
+    """Predict unseen rows, off by as much as the chosen kind of model is on new ones.
+
+    It was chosen among those `compared`, which makes its errors look smaller than they are.
 
     Models without a fifth of the rows are off by more, and intervals after them cover too much. So
     the chosen kind of model is fitted once more without a tenth at a time, if it was compared by
     fewer folds.
     """
     if len(sample) < samples.MANY_ROWS:
-        return choice.unseen
+        return unseen_of_chosen(compared or [choice], sample.values)
     return unseen_predictions(choice.model, choice.feature_set, sample, seed, samples.FOLDS)
 
 
@@ -213,16 +296,21 @@ def fit(
     part: StageProgress = lambda what, share: progress(what, 0.7 * share)  # noqa: E731
     choices = compare(names, sets, sample, seed, part, fits)
     progress("calibrating intervals", 0.7)
-    best = replace(choices[0], unseen=calibrating(choices[0], sample, seed))
+    best = _best(choices, sample, seed, fits)
     predictions = {target: _prediction(best, sample, target, seed, fits)}
-    if target == "latency" and tails:
-        for done, tail in enumerate(("read_p99", "write_p99")):
-            progress(f"fitting {tail}", 0.7 + 0.1 * done)
-            own = Sample.of(rows, "train", tail, workload)
-            if len(own) >= samples.LEAST_ROWS:
+    screening = Screening.of(rows)
+    more = [
+        *(("read_p99", "write_p99") if tails else ()),
+        *([CYCLE] if screening.rate_apart else ()),
+    ]
+    for done, each in enumerate(more if target == "latency" else []):
+        progress(f"fitting {each}", 0.7 + 0.05 * done)
+        own = Sample.of(rows, "train", each, workload)
+        if len(own) >= samples.LEAST_ROWS:
+            with fits.leaving_out(best.model, f"{best.feature_set} ({each})"):
                 unseen = unseen_predictions(best.model, best.feature_set, own, seed)
                 choice = Choice(best.model, best.feature_set, 0.0, unseen)
-                predictions[tail] = _prediction(choice, own, tail, seed, fits)
+                predictions[each] = _prediction(choice, own, each, seed, fits)
     progress("a tree to read", 0.9)
     every = sample.whole()
     chosen = stream(seed, "models.fitting.background").permutation(len(sample))[:BACKGROUND]
@@ -240,11 +328,13 @@ def fit(
         about={
             "trained_on": {key: header.get(key) for key in ("target", "design", "seed")},
             "rows": len(sample),
+            "screening": screening.to_json(),
             "seed": seed,
             "chosen_from": [
                 {"model": each.model, "features": each.feature_set, "grouped_mre": each.mre}
                 for each in choices
             ],
+            "remarks": [*screening.remarks(), *fits.remarks()],
         },
     )
 
@@ -258,7 +348,7 @@ def _prediction(choice: Choice, sample: Sample, target: str, seed: int, fits: Fi
     low, high = held(np.array([1e-300, 1e300]), sample.whole().values)
     errors = stats.prediction_errors(sample.values, choice.unseen.predicted).to_json()
     return Prediction(
-        name=samples.TARGETS[target][0],
+        name=f"{CYCLE}_ns" if target == CYCLE else samples.TARGETS[target][0],
         model=fitted,
         low=float(low),
         high=float(high),

@@ -22,17 +22,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern
+from ssdscope.models.scaling import deviations
 
 Array = npt.NDArray[Any]
 TUNING_ROWS = 512
 LEAST_NOISE = 0.005
 """Of the logarithm of a target: no mean of a run is known better than to half a percent."""
 TUNING_STEPS, AGAIN_STEPS = 30, 10
+LENGTHS, SEVERAL_STARTS_ROWS = (1.0, 0.0), 128
+"""Logarithms of the length scales to begin from. Of so few rows the likelihood has several peaks,
+and that of nothing but noise is often the nearest: then all are tried, else the first alone."""
 WARM_STEPS = 5
 """Steps of the fits that begin where another has ended."""
 NOISE_NEIGHBOURS = 24
 """Rows, itself among them, whose misses tell the noise of a row; of fewer than three times as many
 rows it is taken to be alike."""
+JITTERS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+"""Added to the diagonal of a covariance, which is about 1, until the covariance has a factor."""
 _BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-11.0, 1.0), "length": (-3.0, 5.0)}
 """Of logarithms, for standardised columns and target."""
 
@@ -89,9 +95,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if len(points) > self.max_rows:
             kept = random.permutation(len(points))[: self.max_rows]
             points, values = points[kept], values[kept]
-        scale = points.std(axis=0)
-        scale[scale == 0] = 1
-        mean, spread = float(values.mean()), float(values.std()) or 1.0
+        scale, mean = deviations(points), float(values.mean())
+        spread = float(deviations(values[:, None])[0])
         standard, answers = points / scale, (values - mean) / spread
         chosen = random.permutation(len(points))[:TUNING_ROWS]
         least = LEAST_NOISE / spread if logarithm else 0.0
@@ -114,13 +119,14 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         before: Before | None = getattr(self, "_before", None) if self.warm_start else None
         if before is not None and before.alike.size != 2 + points.shape[1]:
             before = None
-        cold = np.concatenate([[0.0, -5.0], np.full(points.shape[1], 1.0)])
-        start, steps = (cold, TUNING_STEPS) if before is None else (before.alike, WARM_STEPS)
-        alike = found = self._condition(points, values, chosen, shape, start, steps, least)
+        lengths = LENGTHS if len(points) <= SEVERAL_STARTS_ROWS else LENGTHS[:1]
+        cold = [np.concatenate([[0.0, -5.0], np.full(points.shape[1], each)]) for each in lengths]
+        starts, steps = (cold, TUNING_STEPS) if before is None else ([before.alike], WARM_STEPS)
+        alike = found = self._condition(points, values, chosen, shape, starts, steps, least)
         if len(points) >= 3 * NOISE_NEIGHBOURS:
             shape = _shape(self._points, _left_out(self._factor, values))
             start, steps = (alike, AGAIN_STEPS) if before is None else (before.shaped, WARM_STEPS)
-            found = self._condition(points, values, chosen, shape, start, steps, least)
+            found = self._condition(points, values, chosen, shape, [start], steps, least)
         self._before = Before(alike, found)
         return np.exp(found[2:])
 
@@ -130,12 +136,12 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         values: Array,
         chosen: Array,
         shape: Array,
-        start: Array,
+        starts: list[Array],
         steps: int,
         least: float,
     ) -> Array:
         """Tune on some rows and fit all; logarithms of amplitude, noise and length scales."""
-        logs = _tune(points[chosen], values[chosen], shape[chosen], start, steps, least)
+        logs = _tune(points[chosen], values[chosen], shape[chosen], starts, steps, least)
         self._amplitude, self._noise = np.exp(logs[:2]).tolist()
         self._points = points / np.exp(logs[2:])
         covariance = self._amplitude * matern(distances(self._points, self._points))
@@ -168,11 +174,27 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _cholesky(covariance: Array) -> Array:
-    """Factor a covariance, of which the diagonal is changed; what is above it in a factor is 0."""
+    """Factor a covariance, of which the diagonal is changed; what is above it in a factor is 0.
+
+    Rows that are nearly alike make it singular but for rounding: what is added to the diagonal
+    grows until there is a factor.
+
+    Raises
+    ------
+    LinAlgError
+        If there is none even with the largest of `JITTERS`.
+    """
     from scipy.linalg import cholesky
 
-    covariance.flat[:: len(covariance) + 1] += 1e-8
-    return np.asarray(cholesky(covariance, lower=True, check_finite=False))
+    added = 0.0
+    for jitter in JITTERS:
+        covariance.flat[:: len(covariance) + 1] += jitter - added
+        added = jitter
+        try:
+            return np.asarray(cholesky(covariance, lower=True, check_finite=False))
+        except np.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError(f"a covariance has no factor with {JITTERS[-1]} on its diagonal")
 
 
 def _solve(factor: Array, values: Array) -> Array:
@@ -214,9 +236,12 @@ def _shape(points: Array, missed: Array) -> Array:
 
 
 def _tune(
-    points: Array, values: Array, shape: Array, start: Array, steps: int, least_noise: float
+    points: Array, values: Array, shape: Array, starts: list[Array], steps: int, least_noise: float
 ) -> Array:
-    """Maximise the marginal likelihood; logarithms of amplitude, noise and length scales."""
+    """Maximise the marginal likelihood; logarithms of amplitude, noise and length scales.
+
+    The best end is taken of those that several starts lead to.
+    """
     from scipy.optimize import minimize
 
     features = points.shape[1]
@@ -227,16 +252,19 @@ def _tune(
     centred = points - points.mean(axis=0)
     # On so few rows threads of BLAS wait for each other longer than they compute.
     with threadpool_limits(limits=1, user_api="blas"):
-        found = minimize(
-            _likelihood,
-            start,
-            args=(centred, values, shape),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": steps},
-        )
-    return np.asarray(found.x)
+        ends = [
+            minimize(
+                _likelihood,
+                start,
+                args=(centred, values, shape),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxiter": steps},
+            )
+            for start in starts
+        ]
+    return np.asarray(min(ends, key=lambda end: float(end.fun)).x)
 
 
 def _likelihood(logs: Array, points: Array, values: Array, shape: Array) -> tuple[float, Array]:

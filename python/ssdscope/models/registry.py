@@ -27,7 +27,8 @@ class Family:
         Whether it is tried where the best is asked for; baselines are not, nor is what a faster
         kind comes before.
     own_features
-        The only set of features that it learns from, which no other does; empty if it takes any.
+        The only set of features that it learns from, which only kinds with one do; empty if it
+        takes any other.
     """
 
     make: Callable[[int], Any]
@@ -82,11 +83,17 @@ def _gaussian(seed: int) -> Any:
     return GaussianProcess(log_target=True, random_state=seed)
 
 
-def _service(seed: int, *, tree: bool = False) -> Any:
+def _service(seed: int, *, tree: bool = False, knee: bool = False) -> Any:
     from ssdscope.models.features import TERMS
     from ssdscope.models.service import ServiceRegressor
 
-    return ServiceRegressor(terms=len(TERMS), tree=tree, log_target=True, random_state=seed)
+    return ServiceRegressor(
+        terms=len(TERMS), tree=tree, knee=knee, log_target=True, random_state=seed
+    )
+
+
+def _knee(seed: int) -> Any:
+    return _service(seed, knee=True)
 
 
 def _service_guide(seed: int) -> Any:
@@ -129,6 +136,11 @@ FAMILIES: dict[str, Family] = {
         _service,
         "times that add up, and a Gaussian process of what they miss",
         own_features="service",
+    ),
+    "knee": Family(
+        _knee,
+        "the larger of the times alone and in the queue, and a Gaussian process of what they miss",
+        own_features="times",
     ),
     "service-guide": Family(
         _service_guide,

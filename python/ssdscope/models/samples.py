@@ -30,6 +30,13 @@ TARGETS_ABOUT = {
     "read_p99": "latency that 99 % of reads stay below",
     "write_p99": "latency that 99 % of writes stay below",
 }
+CYCLE = "cycle"
+"""Time from one request of a place in the queue to its next: the latency and what the host takes.
+Depth over rate; behind a host that keeps up it is the latency (Little)."""
+_READ: dict[str, Callable[[Row], float | None]] = {
+    **{name: read for name, (_, read) in TARGETS.items()},
+    CYCLE: lambda row: row.vector.q_dep * 1e9 / row.iops if row.iops > 0 else None,
+}
 BESIDE = "beside"
 """The split of `Sample.beside`."""
 LEAST_ROWS = 30
@@ -78,9 +85,9 @@ class Sample:
         UsageError
             If there is no such target or kind.
         """
-        if target not in TARGETS:
+        if target not in _READ:
             raise UsageError(f"there is no target {target!r}", hint=nearest(target, TARGETS))
-        read = TARGETS[target][1]
+        read = _READ[target]
         chosen = [each.row for each in rows if each.split == split and each.usable]
         pairs = [(row.vector, value) for row in chosen if (value := read(row))]
         inputs = features.inputs([vector for vector, _ in pairs], as_asked=as_asked)

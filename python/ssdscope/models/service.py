@@ -6,6 +6,9 @@ no request gets time back. Then a model has only the ratio to that sum to explai
 1: a Gaussian process, or a GUIDE tree, which can be read. What the sum misses in a part of the
 workloads is mostly that one of its times is another there. So the tree is told each time's share of
 the sum, of which leaves are nearly linear functions, and needs few other features beside.
+
+Times of one request add up. The time of a request alone and that of the queue do not where one of
+them rules: then latency is near the larger one, and the sum is up to twice that (`knee`).
 """
 
 from typing import Any, Self
@@ -18,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ssdscope.models.gaussian import GaussianProcess
 from ssdscope.models.guide.estimators import GuideRegressor
-from ssdscope.models.service_model import ServiceModel, summed, with_shares
+from ssdscope.models.knee import bounds_of
+from ssdscope.models.service_model import ServiceModel, joined, with_shares
 
 Array = npt.NDArray[Any]
 LEAST_SHARE = 0.1
@@ -38,6 +42,9 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     tree : bool, default=False
         Whether the model is a GUIDE tree, of the features and of the shares of times; else it is a
         Gaussian process of the features.
+    knee : bool, default=False
+        Whether times in a queue, which are the first half of the terms, bound the target rather
+        than add to those of a request alone, the second half.
     log_target : bool, default=False
         Fit the logarithm of the ratio, or of a positive target, and predict its exponential.
     random_state : int, RandomState or None, default=None
@@ -57,12 +64,14 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         terms: int = 0,
         tree: bool = False,
+        knee: bool = False,
         log_target: bool = False,
         random_state: Any = None,
         warm_start: bool = False,
     ) -> None:
         self.terms = terms
         self.tree = tree
+        self.knee = knee
         self.log_target = log_target
         self.random_state = random_state
         self.warm_start = warm_start
@@ -74,10 +83,14 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if features < 1 or self.terms < 0:
             raise ValueError(f"terms must be from 0 to {rows.shape[1] - 1}, got {self.terms}")
         told, terms = rows[:, :features], rows[:, features:]
-        coefficients, least = np.empty(0), 0.0
+        if self.knee and self.terms % 2:
+            raise ValueError(f"a knee needs as many terms of the queue as alone, got {self.terms}")
+        coefficients, least, sharpness = np.empty(0), 0.0, 1.0
         if self.terms:
             coefficients, least = added_up(terms, target)
-            total = summed(terms, coefficients, least)
+            if self.knee:
+                coefficients, sharpness = bounds_of(terms, target, coefficients)
+            total = joined(terms, coefficients, least, sharpness)
             target = target / total
             if self.tree:
                 told = with_shares(told, terms, coefficients, total)
@@ -86,7 +99,9 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ratio = self._begun(common)
         ratio.fit(told, target)
         self._ratio = ratio
-        self.model_ = ServiceModel(ratio.model_, features, coefficients, least, shares=self.tree)
+        self.model_ = ServiceModel(
+            ratio.model_, features, coefficients, least, shares=self.tree, sharpness=sharpness
+        )
         return self
 
     def _begun(self, common: dict[str, Any]) -> GuideRegressor | GaussianProcess:

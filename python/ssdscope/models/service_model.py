@@ -1,4 +1,4 @@
-"""Times that add up, and a model of what they miss, as plain data; kept as JSON."""
+"""Times of a request and of a queue, and a model of what they miss, as plain data; kept as JSON."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -37,6 +37,9 @@ class ServiceModel:
         What their sum is held above.
     shares : bool
         Whether the ratio is a function of the shares of the times in their sum, too.
+    sharpness : float
+        1 if all times add up. Above, the first half of them are of the queue and the second of a
+        request alone, and the total is the norm of that order of both: nearly the larger one.
     """
 
     ratio: GuideModel | GaussianModel
@@ -44,13 +47,14 @@ class ServiceModel:
     coefficients: Array
     least: float
     shares: bool
+    sharpness: float = 1.0
 
     def evaluate(self, rows: Array) -> Array:
         """Predict; shape (n,)."""
         told, terms = rows[:, : self.features], rows[:, self.features :]
         if not len(self.coefficients):
             return self.ratio.evaluate(told)
-        total = summed(terms, self.coefficients, self.least)
+        total = joined(terms, self.coefficients, self.least, self.sharpness)
         if self.shares:
             told = with_shares(told, terms, self.coefficients, total)
         answer: Array = self.ratio.evaluate(told) * total
@@ -65,6 +69,7 @@ class ServiceModel:
             "coefficients": self.coefficients.tolist(),
             "least": self.least,
             "shares": self.shares,
+            "sharpness": self.sharpness,
             "ratio": self.ratio.to_json(),
         }
 
@@ -81,8 +86,9 @@ class ServiceModel:
             ratio = data["ratio"]
             coefficients = np.array(data["coefficients"], dtype=float)
             model = RATIOS[ratio["format"]].from_json(ratio)
-            shares = bool(data.get("shares", False))
-            return cls(model, int(data["features"]), coefficients, float(data["least"]), shares)
+            shares, sharpness = bool(data.get("shares", False)), float(data.get("sharpness", 1))
+            features, least = int(data["features"]), float(data["least"])
+            return cls(model, features, coefficients, least, shares, sharpness)
         except (KeyError, TypeError, ValueError) as fault:
             raise UsageError(f"the model is damaged: {fault!r}") from fault
 
@@ -91,6 +97,20 @@ def summed(terms: Array, coefficients: Array, least: float) -> Array:
     """Add times up; shape (n,)."""
     total: Array = np.maximum(terms @ coefficients, least)
     return total
+
+
+def joined(terms: Array, coefficients: Array, least: float, sharpness: float) -> Array:
+    """Join the time of the queue with that of a request alone; shape (n,)."""
+    if sharpness == 1:
+        return summed(terms, coefficients, least)
+    half = len(coefficients) // 2
+    queue = terms[:, :half] @ coefficients[:half]
+    alone = terms[:, half:] @ coefficients[half:]
+    larger = np.maximum(np.maximum(queue, alone), least)
+    joint: Array = larger * ((queue / larger) ** sharpness + (alone / larger) ** sharpness) ** (
+        1 / sharpness
+    )
+    return np.maximum(joint, least)
 
 
 def with_shares(features: Array, terms: Array, coefficients: Array, total: Array) -> Array:

@@ -27,7 +27,10 @@ from ssdscope.workloads.grid import COLUMNS, Row, Vector
 SPLITS = ("train", "test", "repeat")
 """To learn from; to be held to; runs of ``train`` again, with other draws, for the noise."""
 LITTLE_MAX = 0.05
-"""Beyond this deviation from Little's law a row is doubted, and no model learns from it."""
+"""Beyond this deviation from Little's law a run is not as it was asked for."""
+HOST_BOUND_MAX = 0.25
+"""Models learn from runs with up to this share of requests less in flight than asked for. With
+still less a run is of another depth."""
 _KEY = b"ssdscope"
 _SAME = (
     "target", "state", "sets", "capacity_bytes", "fingerprint",
@@ -58,10 +61,21 @@ class Collected:
         return self.split, self.row.vector
 
     @property
+    def host_bound(self) -> bool:
+        """Whether fewer requests were in flight than asked for: the host could not keep up."""
+        row = self.row
+        below = row.latency_ns / 1e9 * row.iops < row.vector.q_dep
+        return bool(below and LITTLE_MAX < row.little_deviation <= HOST_BOUND_MAX)
+
+    @property
+    def against_little(self) -> bool:
+        """Whether latency times rate cannot be what was in flight, even behind a slow host."""
+        return self.row.little_deviation > LITTLE_MAX and not self.host_bound
+
+    @property
     def usable(self) -> bool:
         """Whether a model may learn from it."""
-        row = self.row
-        return not row.failure and self.state_ok and row.little_deviation <= LITTLE_MAX
+        return not self.row.failure and self.state_ok and not self.against_little
 
     def to_dict(self) -> dict[str, Any]:
         """Flatten into one object; what is unknown is None."""

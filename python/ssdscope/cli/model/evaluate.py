@@ -8,7 +8,7 @@ from ssdscope.cli import choices, options
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.model.fit import DataArgument, TargetOption, WorkloadOption, note_left
-from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE
@@ -57,11 +57,13 @@ def evaluate(
 ) -> int:
     """Evaluate kinds of models in-sample, on unseen folds, and off the grid.
 
-    The same table has the noise floor, from workloads that ran twice, and naive baselines. For
+    The same table has the noise floor, from workloads that ran twice, and naive baselines; a line
+    in logarithms between measured workloads is one, where they lie on a grid. For
     iops and bandwidth it also has rows for what follows from a model of the latency.
     """
     from ssdscope.models import evaluation, fitting, registry
     from ssdscope.models.imported import load
+    from ssdscope.models.screening import Screening
 
     session: Session = context.obj
     sets = [each.strip() for each in features.split(",")]
@@ -75,6 +77,7 @@ def evaluate(
     used_seed = session.seed(seed)
     if names == ["all"]:
         names = evaluation.every_model(sum(1 for each in rows if each.split == "train"))
+    fits = fitting.Fits()
     with stage_progress(progress) as stage:
         found = evaluation.evaluate(
             rows,
@@ -84,7 +87,10 @@ def evaluate(
             workload=workload,
             seed=used_seed,
             progress=stage,
+            fits=fits,
         )
+    for remark in (*Screening.of(rows).remarks(), *fits.remarks()):
+        note(remark)
     if output_format == "json":
         from ssdscope.results.record import envelope
 

@@ -128,6 +128,8 @@ def fit(
             progress=stage,
         )
     fitted.save(out)
+    for remark in fitted.about["remarks"]:
+        note(remark)
     if output_format == "json":
         from ssdscope.results.record import envelope
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ssdscope.models.guide.selection import UNTESTABLE, calibrate, no_multipliers, ranked, run_tests
 from ssdscope.models.guide.tree import LEAF, Tree
+from ssdscope.models.scaling import deviations
 
 Array = npt.NDArray[Any]
 EXACT = 1e-10
@@ -91,14 +92,8 @@ class Scaling:
     @classmethod
     def of(cls, points: Array, target: Array) -> Self:
         """Take means and deviations; those of constants count as one."""
-        scale = points.std(axis=0)
-        spread = float(target.std())
-        return cls(
-            points.mean(axis=0),
-            np.where(scale > 0, scale, 1.0),
-            float(target.mean()),
-            spread if spread > 0 else 1.0,
-        )
+        spread = float(deviations(target[:, None])[0])
+        return cls(points.mean(axis=0), deviations(points), float(target.mean()), spread)
 
     def table(self, points: Array, target: Array) -> Array:
         """Build the rows ``[1, x, y]``, standardised; shape (n, features + 2)."""
