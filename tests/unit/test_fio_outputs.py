@@ -274,6 +274,19 @@ def test_a_page_draws_both_over_depth_and_jobs(cli: Callable[..., Said], tmp_pat
     assert len(told.workloads) == 18
 
 
+def test_the_page_says_why_nothing_or_not_everything_is_drawn(
+    cli: Callable[..., Said], tmp_path: Path
+) -> None:
+    write(tmp_path / "one" / "randread-1-1.json", output(job()))
+    page = tmp_path / "fio.html"
+    assert cli("import", str(tmp_path / "one"), "-O", str(page)).status == 0
+    assert "Nothing is drawn: no workload was run at several depths" in page.read_text()
+    for drive in range(25):
+        grid(tmp_path / "many" / f"drive{drive}")
+    assert cli("import", str(tmp_path / "many"), "-O", str(page), "--force").status == 0
+    assert "The first 48 of 50 pictures" in page.read_text()
+
+
 def test_a_model_learns_from_a_folder(cli: Callable[..., Said], tmp_path: Path) -> None:
     header, rows = runs.load(grid(tmp_path / "PM883"))
     assert (header["target"], len(rows)) == ("PM883", 36)

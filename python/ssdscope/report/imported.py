@@ -129,7 +129,16 @@ def charts(found: Found) -> list[Chart]:
             group = [each for each in known if _about(each) == about]
             for way in DIRECTIONS:
                 made += _charts_of(f"{name}: {about}", way, group)
-    return made[:MOST_CHARTS]
+    return made
+
+
+def drawn(count: int) -> str:
+    """Say what of so many pictures the page does not show, if anything."""
+    if not count:
+        return "Nothing is drawn: no workload was run at several depths or with several jobs."
+    if count > MOST_CHARTS:
+        return f"The first {MOST_CHARTS} of {count} pictures; a folder of one drive has its own."
+    return ""
 
 
 def _about(each: Combination) -> str:
@@ -206,13 +215,15 @@ def _numbers(lines: Sequence[Line], unit: str) -> Table:
 
 def page(found: Found) -> str:
     """Make the page: HTML that loads nothing."""
+    every = charts(found)
     return templating.fill(
         "imported.html.j2",
         title="Results of fio",
         document=envelope(),
         drives=drives(found),
         runs=runs(found),
-        charts=charts(found),
+        charts=every[:MOST_CHARTS],
+        drawn=drawn(len(every)),
         left=[(each.path, each.why) for each in found.left],
         logs_aside=found.logs_aside,
     )
