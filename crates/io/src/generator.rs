@@ -270,7 +270,7 @@ impl JobLimits {
 }
 
 /// Takes one request of `sectors` from what is left; whether it counts.
-#[inline]
+#[inline(always)]
 fn take(left: &mut JobLimits, sectors: Sectors) -> Result<bool, Exhausted> {
     let Bytes(bytes) = sectors.bytes();
     if left.ramp_requests > 0 {
@@ -301,7 +301,7 @@ fn take_last(left: &mut JobLimits) -> Result<bool, Exhausted> {
 }
 
 /// True in `share` of a hundred cases; certain cases cost no draw.
-#[inline]
+#[inline(always)]
 fn percent(stream: &mut Stream, share: u64) -> bool {
     match share {
         0 => false,

@@ -25,6 +25,7 @@ pub mod error;
 mod flows;
 mod list;
 mod open;
+mod pace;
 mod replay;
 mod session;
 mod source;

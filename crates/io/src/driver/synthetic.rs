@@ -3,18 +3,18 @@
 use super::ahead;
 use super::closed::{self, Slots};
 use super::flows;
+use super::pace::Pace;
 use super::session::{Goals, Session};
 use super::source::{Next, Planned, Source};
 use super::{RunError, RunObserver};
-use crate::arrivals::{Arrival, Arrivals};
+use crate::arrivals::Arrival;
 use crate::device::Device;
-use crate::generator::{Exhausted, Generator};
-use crate::pauses::{Pauses, Turn};
+use crate::generator::{Exhausted, Generated, Generator};
+use crate::pauses::Turn;
 use crate::request::Op;
-use crate::rng::Stream;
 use crate::summary::{RunSummary, StopReason};
-use crate::units::{Nanos, SECTOR_BYTES};
-use crate::workload::{LONGEST_SPAN, Plan, Workload};
+use crate::units::Nanos;
+use crate::workload::{Plan, Workload};
 
 /// Runs a workload to its end.
 ///
@@ -61,7 +61,11 @@ fn closed_loop(session: &mut Session<'_>, plan: &Plan) -> StopReason {
         think: Nanos::ZERO, // the jobs pause themselves
     };
     let mut jobs = Jobs::new(plan, session.now());
-    closed::drive(session, &mut jobs, slots)
+    if jobs.jobs.iter().any(|job| job.pace.is_some()) {
+        closed::drive(session, &mut jobs, slots)
+    } else {
+        closed::drive(session, &mut AtOnce(jobs), slots)
+    }
 }
 
 fn goals(plan: &Plan) -> Goals {
@@ -77,85 +81,28 @@ fn goals(plan: &Plan) -> Goals {
     }
 }
 
-/// A job: what it asks, and when it may ask next.
+/// A job: what it asks, and when it may ask next if that is not at once.
 struct Job {
     generator: Generator,
-    pauses: Option<Pauses>,
-    arrivals: Option<Arrivals>,
-    budgets: Option<Budgets>,
-    mixed: bool,
-}
-
-/// Bytes per second of reads and of writes, each at its own pace, as fio's `rate`: in a mix a
-/// direction that is ahead of its rate leaves its turn to the other one.
-#[derive(Clone, Copy)]
-struct Budgets {
-    /// Of reads, then of writes; `None` = no limit.
-    rates: [Option<u64>; 2],
-    /// Bytes so far.
-    bytes: [u64; 2],
-}
-
-impl Budgets {
-    fn of(full: &Workload) -> Option<Self> {
-        let rates = [full.read_rate_bytes, full.write_rate_bytes];
-        rates.iter().any(Option::is_some).then_some(Self { rates, bytes: [0; 2] })
-    }
-
-    /// When the next read or write may start: once all before it have had their time.
-    fn due(&self, is_read: bool) -> Nanos {
-        let direction = usize::from(!is_read);
-        let Some(rate) = self.rates[direction] else { return Nanos::ZERO };
-        let wait = u128::from(self.bytes[direction]) * 1_000_000_000 / u128::from(rate);
-        Nanos(u64::try_from(wait).unwrap_or(LONGEST_SPAN.0).min(LONGEST_SPAN.0))
-    }
-
-    /// The same, for a request that is made then.
-    fn next_time(&mut self, is_read: bool, bytes: u64) -> Nanos {
-        let due = self.due(is_read);
-        let so_far = &mut self.bytes[usize::from(!is_read)];
-        *so_far = so_far.saturating_add(bytes);
-        due
-    }
-
-    /// Whether it is a read's turn, so long after the start, if a read, or else a write, was drawn.
-    fn turn(&self, drew_read: bool, now: Nanos) -> bool {
-        let (own, other) = (self.due(drew_read), self.due(!drew_read));
-        if own <= now || own <= other { drew_read } else { !drew_read }
-    }
-}
-
-impl Job {
-    fn new(plan: &Plan, number: u64) -> Self {
-        let full = &plan.workload;
-        let arrivals = full.rate_iops.map(|rate_iops| match full.arrival {
-            Arrival::Closed | Arrival::Fixed => Arrivals::even(rate_iops),
-            Arrival::Poisson => {
-                let stream = Stream::new(full.seed, &format!("job{number}/arrivals"));
-                Arrivals::poisson(rate_iops, stream)
-            }
-        });
-        let (pauses, budgets) = (Pauses::of(full), Budgets::of(full));
-        let mixed = plan.read_percent > 0 && plan.read_percent < 100;
-        Self { generator: Generator::new(plan, number), pauses, arrivals, budgets, mixed }
-    }
+    pace: Option<Box<Pace>>,
 }
 
 /// All jobs of a workload, one per lane.
 pub(super) struct Jobs {
     jobs: Vec<Job>,
-    start: Nanos,
     ramp_ends: Nanos,
     fua: bool,
 }
 
 impl Jobs {
     pub fn new(plan: &Plan, start: Nanos) -> Self {
-        let job = |number| Job::new(plan, number);
         let start = start + Nanos(plan.workload.start_delay_ns);
+        let job = |number| Job {
+            generator: Generator::new(plan, number),
+            pace: Pace::of(plan, number, start).map(Box::new),
+        };
         Self {
             jobs: (0..plan.workload.numjobs).map(job).collect(),
-            start,
             ramp_ends: Nanos(start.0.saturating_add(plan.ramp.0)),
             fua: plan.workload.fua,
         }
@@ -163,70 +110,81 @@ impl Jobs {
 }
 
 impl Source for Jobs {
-    #[inline(always)]
     fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
-        match &mut self.jobs[lane as usize].pauses {
-            None => self.plan(lane, free_at),
-            Some(pauses) => match pauses.free(free_at) {
-                Turn::At(free_at) => self.plan(lane, free_at),
-                Turn::Drained => Next::Hold,
-            },
-        }
+        let Job { generator, pace } = &mut self.jobs[lane as usize];
+        let Some(pace) = pace else { return self.at_once(lane, free_at) };
+        let turn = pace.free(free_at);
+        paced(generator, pace, turn, self.ramp_ends, self.fua)
     }
 
-    #[inline(never)]
     fn resume(&mut self, lane: u32, free_at: Nanos) -> Next {
-        match self.jobs[lane as usize].pauses.as_mut().map(|pauses| pauses.release(free_at)) {
-            Some(Turn::Drained) => Next::Hold,
-            Some(Turn::At(free_at)) => self.plan(lane, free_at),
-            None => self.plan(lane, free_at),
-        }
+        let Job { generator, pace: Some(pace) } = &mut self.jobs[lane as usize] else {
+            return self.next(lane, free_at);
+        };
+        let turn = pace.release(free_at);
+        paced(generator, pace, turn, self.ramp_ends, self.fua)
     }
 }
 
 impl Jobs {
     #[inline(always)]
-    fn plan(&mut self, lane: u32, free_at: Nanos) -> Next {
-        let job = &mut self.jobs[lane as usize];
-        let free_at = free_at.max(self.start);
+    fn at_once(&mut self, lane: u32, free_at: Nanos) -> Next {
+        let generator = &mut self.jobs[lane as usize].generator;
         if free_at >= self.ramp_ends {
-            job.generator.end_ramp();
+            generator.end_ramp();
         }
-        let made = match &job.budgets {
-            Some(budgets) if job.mixed => {
-                let since = free_at.saturating_sub(self.start);
-                job.generator.next_turned(|is_read| budgets.turn(is_read, since))
-            }
-            _ => job.generator.next_request(),
-        };
-        let request = match made {
-            Ok(request) => request,
-            Err(Exhausted::Requests) => return Next::End(StopReason::Requests),
-            Err(Exhausted::Bytes) => return Next::End(StopReason::Bytes),
-        };
-        let mut due = free_at;
-        if let Some(arrivals) = &mut job.arrivals
-            && request.op != Op::Flush
-        {
-            due = due.max(self.start + arrivals.next_time());
+        match generator.next_request() {
+            Ok(request) => Next::Request(planned(&request, free_at, self.fua)),
+            Err(limit) => ended(limit),
         }
-        if let Some(budgets) = &mut job.budgets
-            && request.op != Op::Flush
-        {
-            let bytes = request.sectors.0 * SECTOR_BYTES;
-            due = due.max(self.start + budgets.next_time(request.op == Op::Read, bytes));
-        }
-        if let Some(pauses) = &mut job.pauses {
-            pauses.asked(request.op == Op::Flush);
-        }
-        Next::Request(Planned {
-            due,
-            op: request.op,
-            lba: request.lba,
-            sectors: request.sectors,
-            fua: self.fua && request.op == Op::Write,
-            measured: request.measured,
-            flow: 0,
-        })
+    }
+}
+
+/// Jobs without a pace: nothing is looked up for a request.
+struct AtOnce(Jobs);
+
+impl Source for AtOnce {
+    #[inline(always)]
+    fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
+        self.0.at_once(lane, free_at)
+    }
+}
+
+/// The next request of a job that does not ask at once.
+fn paced(
+    generator: &mut Generator,
+    pace: &mut Pace,
+    turn: Turn,
+    ramp_ends: Nanos,
+    fua: bool,
+) -> Next {
+    let Turn::At(free_at) = turn else { return Next::Hold };
+    let free_at = free_at.max(pace.start);
+    if free_at >= ramp_ends {
+        generator.end_ramp();
+    }
+    match pace.ask(generator, free_at) {
+        Ok((request, due)) => Next::Request(planned(&request, due, fua)),
+        Err(limit) => ended(limit),
+    }
+}
+
+#[inline(always)]
+fn planned(request: &Generated, due: Nanos, fua: bool) -> Planned {
+    Planned {
+        due,
+        op: request.op,
+        lba: request.lba,
+        sectors: request.sectors,
+        fua: fua && request.op == Op::Write,
+        measured: request.measured,
+        flow: 0,
+    }
+}
+
+const fn ended(limit: Exhausted) -> Next {
+    match limit {
+        Exhausted::Requests => Next::End(StopReason::Requests),
+        Exhausted::Bytes => Next::End(StopReason::Bytes),
     }
 }

@@ -154,7 +154,7 @@ impl Track {
     }
 
     /// A request anywhere in the region.
-    #[inline]
+    #[inline(always)]
     pub fn random(&mut self, offsets: &mut Stream) -> Lba {
         if self.blocks == 0 {
             let place = self.drawn_place(offsets);
@@ -180,7 +180,7 @@ impl Track {
     }
 
     /// The request after the last one.
-    #[inline]
+    #[inline(always)]
     pub fn sequential(&mut self) -> Lba {
         let place = if self.next <= self.last { self.next } else { self.origin };
         if self.partitions.count > 1 {
@@ -189,7 +189,7 @@ impl Track {
         self.step_from(place)
     }
 
-    #[inline]
+    #[inline(always)]
     fn step_from(&mut self, place: u64) -> Lba {
         self.next = place.wrapping_add(self.step);
         self.start + Sectors(place)

@@ -6,7 +6,8 @@
 //! traces of large aligned requests; read as bytes those reach over less than a drive.
 //!
 //! Places and sizes may have different units, so each column is asked by itself. Requests that
-//! begin where the one before ended are evidence: they do so with the right units alone.
+//! begin where the one before ended are evidence: they do so with the right units alone. So are places
+//! that are multiples of sizes: of sizes 512 times too long they are by chance.
 
 use super::error::TraceError;
 use super::format::{Format, Record};
@@ -28,7 +29,8 @@ const SECTOR_OF_SECTORS_BYTES: u64 = SECTOR_BYTES * SECTOR_BYTES;
 /// What is smaller in all requests, as bytes, is no size of block I/O.
 const PAGE_BYTES: u64 = 4096;
 
-/// So many requests that follow on, and so many times more than with other units, are evidence.
+/// So many requests that follow on, and so many times more than with other units, are evidence. So are
+/// as many that are aligned, if all are.
 const FOLLOWS_MIN: u64 = 8;
 
 /// What a format counts in sectors, and how the same table is read in bytes.
@@ -58,6 +60,9 @@ pub struct Extent {
     /// Whether all places, and all sizes, are multiples of a sector of sectors.
     whole_places: bool,
     whole_sizes: bool,
+    /// Requests behind the first place, and those at a multiple of their length as read.
+    behind: u64,
+    aligned: u64,
     longest: u64,
     reach: u64,
     follows: Follows,
@@ -103,6 +108,8 @@ impl Extent {
         too_long: 0,
         whole_places: true,
         whole_sizes: true,
+        behind: 0,
+        aligned: 0,
         longest: 0,
         reach: 0,
         follows: Follows { as_read: 0, places: 0, sizes: 0, last: None },
@@ -119,6 +126,10 @@ impl Extent {
         self.too_long += u64::from(whole_size && record.len_bytes > REQUEST_BYTES_MAX);
         self.whole_sizes &= whole_size;
         self.whole_places &= record.offset_bytes.is_multiple_of(SECTOR_OF_SECTORS_BYTES);
+        let is_behind = record.offset_bytes > 0;
+        let is_aligned = record.offset_bytes.is_multiple_of(record.len_bytes);
+        self.behind += u64::from(is_behind);
+        self.aligned += u64::from(is_behind && is_aligned);
         self.longest = self.longest.max(record.len_bytes);
         self.reach = self.reach.max(record.end_bytes());
         self.follows.add(record.volume, record.offset_bytes, record.len_bytes);
@@ -137,9 +148,10 @@ impl Extent {
         // Requests of a megabyte are sizes of two kilobytes as well, which nobody means alone.
         let long_sizes = too_long || self.longest / SECTOR_BYTES >= PAGE_BYTES;
         let follows = &self.follows;
+        let are_aligned = self.aligned >= FOLLOWS_MIN && self.aligned == self.behind;
         let mixed = [
             (InBytes::Places, in_sectors.sizes && places && !follows.deny(follows.places)),
-            (InBytes::Sizes, sizes && long_sizes && !follows.deny(follows.sizes)),
+            (InBytes::Sizes, sizes && long_sizes && !are_aligned && !follows.deny(follows.sizes)),
         ];
         let both = if in_sectors.sizes { sizes && (places || too_long) || too_far } else { places };
         let mixed = mixed.into_iter().filter(|(_, may)| *may).map(|(units, _)| units);
@@ -291,6 +303,16 @@ mod tests {
         let may = |requests: &[(u64, u64)]| extent(requests).may_be_bytes(&disksim::FORMAT);
         assert_eq!(may(&stream(2 << 20, 2 << 20)), [], "2 MiB, one behind the other");
         assert_eq!(may(&stream(4096, 4096 * 512)), [InBytes::Sizes], "4 KiB, in bytes");
+    }
+
+    #[test]
+    fn places_that_are_multiples_of_a_size_tell_its_unit() {
+        let may = |requests: &[(u64, u64)]| extent(requests).may_be_bytes(&disksim::FORMAT);
+        let places = |step: u64| (0..9).map(move |at| at * 5 % 9 * step);
+        let requests = |step: u64| places(step).map(|at| (at, 2 << 20)).collect::<Vec<_>>();
+        assert_eq!(may(&requests(2 << 20)), [], "2 MiB, each at a multiple of 2 MiB");
+        assert_eq!(may(&requests(4096)), [InBytes::Sizes], "of 4 KiB only");
+        assert_eq!(may(&requests(2 << 20)[..8]), [InBytes::Sizes], "too few");
     }
 
     #[test]
