@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ssdscope.results import read_log
+from ssdscope.seeds import numbered
 from ssdscope.targets import open_target
 from ssdscope.workloads import Flow, Flows, Workload
 
@@ -41,7 +42,7 @@ def test_every_flow_has_the_statistics_of_its_rows(cli, tmp_path: Path) -> None:
         assert stats["iops"] == pytest.approx(len(rows) * 1e9 / elapsed_ns)
         assert sum(stats["attribution_ns"].values()) == pytest.approx(rows.latency_ns.mean())
         assert flow["stopped_by"] == "requests"
-        assert flow["workload"]["seed"] == 1 + place
+        assert flow["workload"]["seed"] == numbered(1, place, "workloads.flows")
     assert document["requests"] == 500
     assert document["read"]["requests"] == 400
     assert document["workload"]["flows"][1]["workload"]["block_bytes"] == 65536

@@ -106,6 +106,8 @@ def _results() -> Iterator[Any]:
     yield s.fit(runs, model="cart", features="basic")
     yield s.reproduce("kuo2009", figure="25")
     yield _search()
+    shutil.copy(ROOT / "examples/fio/groups.json", "groups.json")
+    yield s.import_fio("groups.json")
 
 
 def _others() -> list[Any]:
