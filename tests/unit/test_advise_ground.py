@@ -158,7 +158,7 @@ def test_a_few_workloads_that_a_twin_misses_by_far_do_not_widen_all_intervals() 
 
 
 TWINS = {
-    "slower programs": {"program_ns = ": 1.3},
+    "slower programs": {"program_ns = ": 2.0},
     "slower reads": {"read_ns = ": 1.6},
     "slower channels": {"ns_per_byte = ": 2.0},
 }
