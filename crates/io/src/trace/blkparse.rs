@@ -6,9 +6,9 @@
 
 use super::error::TraceError;
 use super::events::{
-    Clock, Event, Kind, Matcher, action, direction, has_failed, is_flush, without_sectors,
+    Event, EventLines, Kind, action, direction, has_failed, is_flush, without_sectors,
 };
-use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_of};
+use super::format::{Fault, Format, Framing, Parser, device_of};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
 use super::options::TraceOptions;
 
@@ -43,39 +43,16 @@ const BESIDE: [&[u8]; 17] = [
 ];
 
 fn parser(options: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
-    Ok(Box::new(Blkparse { matcher: Matcher::new(options.times), clock: Clock::default() }))
+    const NEAR: &str = "a time within a year of the events before (field 4)";
+    Ok(EventLines::boxed(options, event_or_beside, NEAR))
 }
 
-struct Blkparse {
-    matcher: Matcher,
-    clock: Clock,
-}
-
-impl Parser for Blkparse {
-    fn parse(&mut self, line: &[u8], number: u64) -> Result<Option<Record>, Fault> {
-        if BESIDE.iter().any(|start| line.starts_with(start)) || is_process(line) {
-            return Ok(None);
-        }
-        if let Some(event) = event(line, number)? {
-            if !self.clock.accepts(event.time) {
-                return Err(Fault("a time within a year of the events before (field 4)"));
-            }
-            self.matcher.push(event);
-        }
-        Ok(None)
+/// The event of a line, if there is one that concerns requests.
+fn event_or_beside(line: &[u8], number: u64) -> Result<Option<Event>, Fault> {
+    if BESIDE.iter().any(|start| line.starts_with(start)) || is_process(line) {
+        return Ok(None);
     }
-
-    fn holds(&self) -> bool {
-        true
-    }
-
-    fn ready(&mut self, at_end: bool) -> Option<Record> {
-        self.matcher.ready(at_end)
-    }
-
-    fn noted(&self) -> Noted {
-        self.matcher.noted()
-    }
+    event(line, number)
 }
 
 /// Whether a line is the head of a summary by process: `fio (9400, ...)`.
@@ -120,6 +97,7 @@ fn event(line: &[u8], number: u64) -> Result<Option<Event>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{faults, parse_all};
+    use super::super::format::{Noted, Record};
     use super::*;
     use crate::request::Op;
     use crate::units::Nanos;

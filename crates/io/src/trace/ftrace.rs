@@ -10,9 +10,9 @@
 
 use super::error::TraceError;
 use super::events::{
-    Clock, Event, Kind, Matcher, action, direction, has_failed, is_flush, without_sectors,
+    Event, EventLines, Kind, action, direction, has_failed, is_flush, without_sectors,
 };
-use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_of};
+use super::format::{Fault, Format, Framing, Parser, device_of};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
 use super::options::TraceOptions;
 use crate::units::Nanos;
@@ -44,36 +44,7 @@ const EVENTS: [(&[u8], Kind); 10] = [
 const PREFIX: &[u8] = b"block_";
 
 fn parser(options: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
-    Ok(Box::new(Ftrace { matcher: Matcher::new(options.times), clock: Clock::default() }))
-}
-
-struct Ftrace {
-    matcher: Matcher,
-    clock: Clock,
-}
-
-impl Parser for Ftrace {
-    fn parse(&mut self, line: &[u8], number: u64) -> Result<Option<Record>, Fault> {
-        if let Some(event) = event(line, number)? {
-            if !self.clock.accepts(event.time) {
-                return Err(Fault("a time within a year of the events before"));
-            }
-            self.matcher.push(event);
-        }
-        Ok(None)
-    }
-
-    fn holds(&self) -> bool {
-        true
-    }
-
-    fn ready(&mut self, at_end: bool) -> Option<Record> {
-        self.matcher.ready(at_end)
-    }
-
-    fn noted(&self) -> Noted {
-        self.matcher.noted()
-    }
+    Ok(EventLines::boxed(options, event, "a time within a year of the events before"))
 }
 
 /// When it happened, what, and the rest of the line.

@@ -14,6 +14,7 @@
 //! within a [`window`] before they are [matched](matching).
 
 mod index;
+mod lines;
 mod matching;
 mod window;
 
@@ -23,6 +24,7 @@ use crate::request::Op;
 use crate::units::Nanos;
 use std::cmp::Ordering;
 
+pub use lines::EventLines;
 pub use matching::Matcher;
 
 /// A recorder's clock does not leap a year; blktrace's does, in events older than its start.
