@@ -23,7 +23,7 @@ BIN_SHARE = 1 / PER_GROUP
 
 
 def edges(count: int) -> Values:
-    """Give the lowest time of each bin, and of the one behind the last; shape (count + 1,)."""
+    """Return the lowest time of each bin, and of the one behind the last; shape (count + 1,)."""
     place = np.arange(count + 1)
     shift = np.maximum(place // PER_GROUP - 1, 0)
     within = np.where(place < 2 * PER_GROUP, place, place % PER_GROUP + PER_GROUP)
@@ -31,14 +31,14 @@ def edges(count: int) -> Values:
 
 
 def middles(count: int, coarseness: int = 0) -> Values:
-    """Give the time that fio reports for each bin: its own, or the middle; shape (count,)."""
+    """Return the time that fio reports for each bin: its own, or the middle; shape (count,)."""
     lows = edges(count << coarseness)[:: 1 << coarseness]
     low, high = lows[:-1], lows[1:]
     return np.where(high - low > 1, low + np.floor((high - low) / 2), low)
 
 
 def times_of(count: int) -> Values | None:
-    """Give the times of a row of so many bins, in ns; None if fio writes no such row."""
+    """Return the times of a row of so many bins, in ns; None if fio writes no such row."""
     for bins, unit_ns in ((BINS_NS, 1), (BINS_US, 1000)):
         for coarse in range(COARSEST + 1):
             if count == bins >> coarse:
@@ -63,7 +63,7 @@ def of_json(bins: Mapping[str, Any], unit_ns: int) -> dict[float, int]:
 
 
 def percentile(counts: Mapping[float, int], percent: float) -> float | None:
-    """Give the nearest-rank percentile of counted bins, as fio does; None of nothing."""
+    """Return the nearest-rank percentile of counted bins, as fio does; None of nothing."""
     if not counts:
         return None
     times = np.array(sorted(counts))
@@ -73,7 +73,7 @@ def percentile(counts: Mapping[float, int], percent: float) -> float | None:
 
 
 def mean(counts: Mapping[float, int]) -> float:
-    """Give the mean of counted bins, to half a bin; there is a request at least."""
+    """Return the mean of counted bins, to half a bin; there is a request at least."""
     return sum(time * count for time, count in counts.items()) / sum(counts.values())
 
 

@@ -68,7 +68,7 @@ class Found:
         return [each for records in self.drives.values() for each in records]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the document of a single result, or of all drive by drive."""
+        """Return the document of a single result, or of all drive by drive."""
         if len(self.records) == 1 and not self.left:
             return self.records[0]
         return {
@@ -101,9 +101,9 @@ def find(paths: Sequence[str]) -> Found:
     for path in paths:
         reads += _read_place(Path(path), found)
     if not reads:
-        told = "".join(f"\n  {each.path}: {each.why}" for each in found.left[:8])
+        reasons = "".join(f"\n  {each.path}: {each.why}" for each in found.left[:8])
         raise UsageError(
-            f"{', '.join(paths)}: nothing here is a result of fio{told}",
+            f"{', '.join(paths)}: nothing here is a result of fio{reasons}",
             hint="expected is what fio writes with --output-format=json or json+, or its logs",
         )
     names = _drives(reads)

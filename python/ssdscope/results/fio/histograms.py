@@ -54,12 +54,6 @@ class Tally:
         return Span(0, self.times_ms[-1] * _MS_NS, period * _MS_NS)
 
 
-def elapsed(tallies: Sequence[Tally]) -> int:
-    """Give for how long any job ran, in ns."""
-    spans = [each.span for each in tallies if each.times_ms]
-    return ran(spans)[0] if spans else 0
-
-
 def section(tallies: Sequence[Tally], name: str) -> dict[str, Any] | None:
     """Add up a direction over jobs, in the keys of a run; times are those of fio's bins."""
     known = [each for each in tallies if each.times_ms]

@@ -139,7 +139,7 @@ def _placed(document: dict[str, Any], one: LogSet, kinds: tuple[str, ...]) -> di
 
 
 def _size(section: Mapping[str, Any]) -> int | None:
-    """Give the size of the requests of a direction: exact by counts, or a power of two by rates."""
+    """Return the size of a direction's requests: exact by counts, or a power of two by rates."""
     if section.get("bytes") and section.get("requests"):
         size = section["bytes"] / section["requests"]
         return int(size) if size == int(size) else None

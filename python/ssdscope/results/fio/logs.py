@@ -254,7 +254,7 @@ def _over_windows(
     by_file = [windows.jobs_of(path, unit_ns) for path in paths]
     jobs = [job for each in by_file for job in each]
     rates = _rates_beside(paths, by_file, kind) if kind in LATENCIES else []
-    found: dict[str, Any] = {"elapsed_ns": windows.elapsed(jobs)}
+    found: dict[str, Any] = {"elapsed_ns": windows.elapsed([windows.span_of(job) for job in jobs])}
     for name in _DIRECTIONS:
         section = document[name]
         if section is None:
@@ -275,7 +275,7 @@ def _over_windows(
 def _rates_beside(
     paths: Sequence[str], by_file: Sequence[Sequence[windows.Job]], kind: str
 ) -> list[windows.Job | None]:
-    """Give the IOPS windows of each job from the logs that fio wrote beside these."""
+    """Return the IOPS windows of each job from the logs that fio wrote beside these."""
     found: list[windows.Job | None] = []
     for path, jobs in zip(paths, by_file, strict=True):
         other = windows.beside(path, kind)
@@ -289,7 +289,7 @@ def _histograms(paths: Sequence[str], skip_bad: bool) -> dict[str, Any]:
     tallies = [histograms.read(path, skip_bad=skip_bad) for path in paths]
     sections = {name: histograms.section(tallies, name) for name in _DIRECTIONS}
     requests = sum(each["requests"] for each in sections.values() if each)
-    took_ns = histograms.elapsed(tallies)
+    took_ns = windows.elapsed([each.span for each in tallies if each.times_ms])
     document = {
         "requests": requests,
         "rows": sum(len(each.times_ms) for each in tallies),

@@ -78,13 +78,15 @@ def asked(options: Mapping[str, Any], path: Path) -> Asked:
     fio writes only what was given, so what is missing is fio's default. Versions before 2.14 write
     no options: then the name of the file says it, if it is one of fio-plot's.
     """
-    told = {name: str(value) for name, value in options.items()}
-    if not told:
+    texts = {name: str(value) for name, value in options.items()}
+    if not texts:
         named = by_name(path.name)
         return named or Asked(None, None, None, None, {})
-    rw = told.get("rw", told.get("readwrite", "read")).partition(":")[0]
-    engine = told.get("ioengine", _USUAL_ENGINE).partition(":")[0]
-    return Asked(rw, whole(told.get("iodepth", "1")), whole(told.get("numjobs", "1")), engine, told)
+    rw = texts.get("rw", texts.get("readwrite", "read")).partition(":")[0]
+    engine = texts.get("ioengine", _USUAL_ENGINE).partition(":")[0]
+    return Asked(
+        rw, whole(texts.get("iodepth", "1")), whole(texts.get("numjobs", "1")), engine, texts
+    )
 
 
 def by_name(name: str) -> Asked | None:
@@ -96,7 +98,7 @@ def by_name(name: str) -> Asked | None:
 
 
 def block_bytes(one: Asked, direction: int, section: Section | None) -> int | None:
-    """Give the size of the requests of a direction (0 read, 1 write, 2 trim).
+    """Return the size of the requests of a direction (0 read, 1 write, 2 trim).
 
     The option is fio's own number, in units of 1,024 or 1,000, with one for all directions or one
     for each. What was moved decides; where sizes are mixed there is no single one.

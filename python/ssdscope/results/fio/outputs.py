@@ -72,7 +72,7 @@ def records_of(path: str | Path) -> tuple[list[dict[str, Any]], Printed] | None:
 
 
 def _raw_jobs(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Give the jobs; of a client's and server's output those of the clients, not their sum."""
+    """Return the jobs; of a client's and server's output those of the clients, not their sum."""
     for each in document.get("jobs") or document.get("client_stats") or ():
         if each.get("jobname") != _ALL_CLIENTS:
             yield each
@@ -165,7 +165,7 @@ def _summary(jobs: Sequence[Job]) -> dict[str, Any]:
 
 
 def _begun(jobs: Sequence[Job]) -> list[tuple[Job, int]]:
-    """Give each job with when it began, in ns after the first; together where nobody knows."""
+    """Return each job with when it began, in ns after the first; together where nobody knows."""
     known = [job.began_ms for job in jobs]
     clock = [each or 0 for each in known]
     if any("job_start" in job.raw for job in jobs) and None in known:

@@ -111,15 +111,17 @@ def _bytes(found: Mapping[str, Any], runtime_ns: int) -> int:
 def _latency(found: Mapping[str, Any], name: str, requests: int) -> Latency | None:
     """Read ``lat_ns`` of fio 3, or ``lat`` of fio 2 in microseconds."""
     unit_ns = 1 if f"{name}_ns" in found else _US_NS
-    told = found.get(f"{name}_ns", found.get(name))
-    if not isinstance(told, Mapping) or not told.get("max"):
+    printed = found.get(f"{name}_ns", found.get(name))
+    if not isinstance(printed, Mapping) or not printed.get("max"):
         return None  # disable_lat=1, gtod_reduce=1
-    counts = bins.of_json(told.get("bins") or {}, unit_ns)
+    counts = bins.of_json(printed.get("bins") or {}, unit_ns)
     mean, stddev, least, most = (
-        float(told[key]) * unit_ns for key in ("mean", "stddev", "min", "max")
+        float(printed[key]) * unit_ns for key in ("mean", "stddev", "min", "max")
     )
-    percentiles = _percentiles(told.get("percentile") or {}, unit_ns)
-    return Latency(int(told.get("N") or requests), mean, stddev, least, most, percentiles, counts)
+    percentiles = _percentiles(printed.get("percentile") or {}, unit_ns)
+    return Latency(
+        int(printed.get("N") or requests), mean, stddev, least, most, percentiles, counts
+    )
 
 
 def _percentiles(found: Mapping[str, Any], unit_ns: int) -> dict[float, float]:

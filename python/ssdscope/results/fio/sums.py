@@ -12,6 +12,7 @@ from typing import Any
 
 from ssdscope.results.fio import bins
 from ssdscope.results.fio.sections import Latency, Section
+from ssdscope.results.fio.windows import union
 from ssdscope.targets.told import IN_THOUSANDTHS
 
 TOGETHER = 0.01
@@ -33,16 +34,11 @@ class Ran:
 
 
 def elapsed(ran: Sequence[Ran]) -> int:
-    """Give for how long any of them ran, in ns; gaps are left out."""
+    """Return for how long any of them ran, in ns; gaps are left out."""
     longest = max((each.section.runtime_ns for each in ran), default=0)
     if all(each.begin_ns <= TOGETHER * longest for each in ran):
         return longest
-    total, until = 0, 0
-    for each in sorted(ran, key=lambda one: one.begin_ns):
-        end = each.begin_ns + each.section.runtime_ns
-        total += max(0, end - max(until, each.begin_ns))
-        until = max(until, end)
-    return total
+    return union([(each.begin_ns, each.begin_ns + each.section.runtime_ns) for each in ran])
 
 
 def summed(ran: Sequence[Ran]) -> dict[str, Any] | None:
@@ -99,7 +95,7 @@ def _latency(parts: Sequence[Latency], percentiles: Mapping[float, float]) -> di
 
 
 def _percentiles(parts: Sequence[Latency]) -> dict[float, float]:
-    """Give the percentiles of all requests, in ns."""
+    """Return the percentiles of all requests, in ns."""
     if not parts:
         return {}
     if len(parts) == 1:

@@ -185,7 +185,7 @@ def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _began(document: dict[str, Any], job: dict[str, Any]) -> float:
-    """Give the second in which a job began, by the clock of the machine."""
+    """Return the second in which a job began, by the clock of the machine."""
     try:
         return float(document.get("timestamp") or 0) - float(job.get("elapsed") or 0)
     except (TypeError, ValueError):

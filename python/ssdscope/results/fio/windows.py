@@ -34,7 +34,7 @@ class Windows:
 
     @property
     def lengths(self) -> Array:
-        """Give how long each window is, in ns; shape (n,)."""
+        """Return how long each window is, in ns; shape (n,)."""
         return self.end_ns - self.begin_ns
 
     def amount_until(self, times: Array) -> Array:
@@ -87,7 +87,7 @@ def _windows(end: Array, value: Array) -> Windows:
 
 
 def _period(end: Array) -> int:
-    """Give the usual distance of two rows; of a single row its time."""
+    """Return the usual distance of two rows; of a single row its time."""
     steps = np.diff(end)
     steps = steps[steps > 0]
     return int(np.median(steps)) if len(steps) else int(end[0])
@@ -129,7 +129,7 @@ def ran(spans: Sequence[Span]) -> tuple[int, list[float]]:
 
 
 def union(spans: Sequence[tuple[int, int]]) -> int:
-    """Give how long the spans are together; what several share counts once."""
+    """Return how long the spans are together; what several share counts once."""
     total, until = 0, 0
     for begin, end in sorted(spans):
         total += max(0, end - max(begin, until))
@@ -144,9 +144,9 @@ def span_of(job: Job) -> Span:
     return Span(begin, end, max(_period(each.end_ns) for each in job.values()))
 
 
-def elapsed(jobs: Sequence[Job]) -> int:
-    """Give for how long any job ran, in ns; gaps between jobs are left out."""
-    return ran([span_of(job) for job in jobs])[0] if jobs else 0
+def elapsed(spans: Sequence[Span]) -> int:
+    """Return for how long any job ran, in ns; gaps between jobs are left out."""
+    return ran(spans)[0] if spans else 0
 
 
 def summed_rate(jobs: Sequence[Job], name: str) -> float | None:
