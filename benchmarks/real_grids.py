@@ -27,14 +27,14 @@ FOLDS = 5
 
 
 def folds(sample: Sample, seed: int) -> np.ndarray:
-    """Give each row a fold; workloads that are the same share one."""
+    """Assign each row to a fold; workloads that are the same share one."""
     _, kind = np.unique(sample.inputs, axis=0, return_inverse=True)
     order = stream(seed, "benchmarks.real_grids.folds").permutation(int(kind.max()) + 1)
     return order[kind.ravel()] % FOLDS
 
 
 def tried(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give errors of the chosen model and of the line, and whether intervals hold; per cell."""
+    """Return errors of the chosen model and of the line, and whether intervals hold; per cell."""
     rows = drive(name)
     whole, chosen = Sample.of(rows, "train", "latency"), collections.Counter()
     fold = folds(whole, seed)

@@ -179,7 +179,7 @@ def by_ssdscope(pair: Pair, seed: int = 1) -> Seen:
 
 
 def _depth(submitted: np.ndarray, completed: np.ndarray, jobs: int) -> int:
-    """Give the level of fio's that a share of the requests found, themselves included."""
+    """Return the level of fio's that a share of the requests found, themselves included."""
     ended = np.searchsorted(np.sort(completed), submitted, side="right")
     started = np.searchsorted(np.sort(submitted), submitted, side="right")
     in_flight = np.maximum(started - ended, 1) / jobs

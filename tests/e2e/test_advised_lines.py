@@ -21,7 +21,7 @@ SERVERS = ("innodb", "postgres", "rocksdb")
 
 
 def few(setting: str) -> list[Line]:
-    """Give the least and the greatest of each form, on blocks of either size."""
+    """Return the least and the greatest of each form, on blocks of either size."""
     chosen: dict[tuple[str, int], list[Line]] = {}
     for line in advised():
         if line.setting == setting:

@@ -46,8 +46,8 @@ def test_the_logs_of_64_jobs_have_the_rate_of_the_json(
     rate = sum(each["total_ios"] for each in jobs) / longest_s  # as fio sums a group up
     logs = [str(each) for each in sorted(tmp_path.glob("run_iops.*.log"))]
     assert len(logs) == JOBS
-    told = cli("import-fio-log", *logs, "-o", "json").document["read"]["iops"]
-    assert told == pytest.approx(rate, rel=LAST_WINDOW)
+    imported = cli("import-fio-log", *logs, "-o", "json").document["read"]["iops"]
+    assert imported == pytest.approx(rate, rel=LAST_WINDOW)
     said = cli("import", str(tmp_path), "-o", "json")
     (drive,) = said.document["drives"]
     assert drive["runs"][0]["read"]["iops"] == pytest.approx(rate, rel=1e-3)

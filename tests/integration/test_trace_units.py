@@ -73,17 +73,17 @@ def test_what_is_left_out_is_counted_by_kind(cli, tmp_path: Path) -> None:
 
 def test_a_page_tells_in_its_plan_that_a_trace_cannot_run(cli, two_volumes: Path) -> None:
     given = ("characterize", "sim:kuo-samsung-slc", "--trace", str(two_volumes), "--dry-run")
-    told = cli(*given, "--format", "mqsim", "--fit", "wrap", "-o", "json")
-    assert told.status == 0, told.err
-    assert told.document["plan"]["trace_refused"] is None
+    said = cli(*given, "--format", "mqsim", "--fit", "wrap", "-o", "json")
+    assert said.status == 0, said.err
+    assert said.document["plan"]["trace_refused"] is None
     with two_volumes.open("a", encoding="utf-8") as trace:
         trace.write("rubbish\n")
-    told = cli(*given, "--format", "mqsim")
-    assert told.status == 0, told.err
-    assert "the trace cannot be replayed: " in told.out
-    assert "line 52" in told.out
-    told = cli(*given, "--format", "mqsim", "--skip-bad", "-o", "json")
-    assert told.document["plan"]["trace_refused"] is None
+    said = cli(*given, "--format", "mqsim")
+    assert said.status == 0, said.err
+    assert "the trace cannot be replayed: " in said.out
+    assert "line 52" in said.out
+    said = cli(*given, "--format", "mqsim", "--skip-bad", "-o", "json")
+    assert said.document["plan"]["trace_refused"] is None
 
 
 def test_a_page_takes_a_trace_as_it_is_asked_to(cli, two_volumes: Path, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def typed(text: str, stdin: str = "") -> str:
 
 @contextmanager
 def loop(block_bytes: int, capacity_bytes: int) -> Iterator[str]:
-    """Give a loop device that reads as zeros; its file takes no room until it is written."""
+    """Return a loop device that reads as zeros; its file takes no room until it is written."""
     need("losetup")
     with tempfile.TemporaryDirectory() as folder:
         image = Path(folder) / "image"
@@ -94,6 +94,6 @@ def mounted(device: str, kind: str = "ext4") -> Iterator[Path]:
 
 
 def version(*words: str) -> str:
-    """Give the first line that a tool says of itself."""
+    """Return the first line that a tool says of itself."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S)
     return (done.stdout + done.stderr).strip().splitlines()[0].strip()

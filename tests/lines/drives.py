@@ -138,7 +138,7 @@ def _drive(units: Mapping[str, Any], measured: Measured, capacity: int) -> Drive
 
 
 def of_preset(name: str) -> tuple[dict[str, Any], int]:
-    """Give the units of a preset by what its file says, and its capacity."""
+    """Return the units of a preset by what its file says, and its capacity."""
     capacity = open_target(f"sim:{name}", seed=1).device.info.capacity_bytes
     values = _flat(name)
     if "disk.rpm" in values:
@@ -162,7 +162,7 @@ def of_preset(name: str) -> tuple[dict[str, Any], int]:
 
 
 def _flat(name: str) -> Values:
-    """Give the values of a preset by dotted key, with those that formulas ask for."""
+    """Return the values of a preset by dotted key, with those that formulas ask for."""
     values: dict[str, Any] = {}
     for key, value in preset_file(name).items():
         if isinstance(value, dict):

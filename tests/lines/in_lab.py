@@ -13,7 +13,7 @@ SETTINGS = [name for name, trial in TRIALS.items() if trial.needs_kernel]
 
 
 def digest(lines: Iterable[Line]) -> str:
-    """Give what a set of lines is known by."""
+    """Return what a set of lines is known by."""
     text = "\n".join(sorted(f"{each.setting} {each.text} {each.block_bytes}" for each in lines))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -14,7 +14,7 @@ Key = tuple[str, str, tuple[int, ...], int]
 
 
 def key(line: Line) -> Key:
-    """Give what a line is called in the table."""
+    """Return what a line is called in the table."""
     return line.setting, line.form, line.numbers, line.block_bytes
 
 

@@ -75,7 +75,7 @@ class Ask:
         self._words, self._user = words, user
 
     def __call__(self, question: str) -> str:
-        """Give the answer."""
+        """Return the answer."""
         return ran(*self._words, question).strip()
 
 
@@ -102,7 +102,7 @@ def _server(words: list[str], log: Path, ask: Ask, user: str | None = None) -> I
 
 
 def _own(folder: Path, user: str) -> None:
-    """Give a folder and all in it to a user."""
+    """Hand a folder and all in it over to a user."""
     entry = pwd.getpwnam(user)
     for path in (folder, *folder.rglob("*")):
         os.chown(path, entry.pw_uid, entry.pw_gid)

@@ -42,7 +42,7 @@ def matched(pattern: str, text: str) -> str:
 
 
 def on(line: Line, device: str, text: str | None = None) -> str:
-    """Give the line for a device of this machine."""
+    """Return the line for a device of this machine."""
     name = device.removeprefix("/dev/")
     put = (text or line.text).replace("/dev/DEVICE", device)
     return put.replace("/sys/block/DEVICE/", f"/sys/block/{name}/")

@@ -128,8 +128,8 @@ def test_jobs_of_one_name_are_told_apart_and_keep_their_seeds() -> None:
 
 def test_what_means_nothing_is_told_once() -> None:
     text = "[global]\nthread\ngroup_reporting\ndirect=1\n[a]\n[b]\nthread\n"
-    told = parse_fio_job(text, "a.fio").notes[0]
-    head, _, reasons = told.partition(": ")
+    note = parse_fio_job(text, "a.fio").notes[0]
+    head, _, reasons = note.partition(": ")
     assert head == "taken, as they ask for nothing else than a run does"
     assert reasons.split("; ") == [
         "thread (there are no processes to share)",

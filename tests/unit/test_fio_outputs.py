@@ -52,13 +52,13 @@ def job(
     requests: int = 1000, mean_ns: float = 5e4, name: str = "j", **options: Any
 ) -> dict[str, Any]:
     """Make a job of random reads."""
-    told = {"rw": "randread", "bs": "4k", "ioengine": "libaio", "iodepth": "1"}
-    told |= {key: str(value) for key, value in options.items()}
+    asked = {"rw": "randread", "bs": "4k", "ioengine": "libaio", "iodepth": "1"}
+    asked |= {key: str(value) for key, value in options.items()}
     return {
         "jobname": name,
         "groupid": 0,
         "elapsed": 1,
-        "job options": told,
+        "job options": asked,
         "read": direction(requests, mean_ns),
         "write": NOTHING,
         "trim": NOTHING,
@@ -252,9 +252,9 @@ def test_runs_that_differ_in_anything_are_no_repetitions(tmp_path: Path) -> None
 
 
 def test_folders_are_compared_with_intervals_of_their_repetitions(tmp_path: Path) -> None:
-    told = compare([str(grid(tmp_path / "old")), str(grid(tmp_path / "new", faster=2))])
-    assert told.sentences()[0].startswith("reads of randread (18 workloads): new ran")
-    first, second = told.ranking
+    compared = compare([str(grid(tmp_path / "old")), str(grid(tmp_path / "new", faster=2))])
+    assert compared.sentences()[0].startswith("reads of randread (18 workloads): new ran")
+    first, second = compared.ranking
     assert (first.entry.name, second.slower.value) == ("new", pytest.approx(2, rel=0.01))
     assert second.slower.half is not None
     axes = {point["axis"] for point in first.entry.points}
@@ -270,8 +270,8 @@ def test_a_page_draws_both_over_depth_and_jobs(cli: Callable[..., Said], tmp_pat
     assert "bars are 95 % intervals" in text
     table = tmp_path / "pm883.parquet"
     assert cli("import", str(tmp_path / "PM883"), "-O", str(table)).status == 0
-    told = compare([str(table), str(grid(tmp_path / "other"))])
-    assert len(told.workloads) == 18
+    compared = compare([str(table), str(grid(tmp_path / "other"))])
+    assert len(compared.workloads) == 18
 
 
 def test_the_page_says_why_nothing_or_not_everything_is_drawn(
@@ -360,11 +360,11 @@ def test_real_drives_have_the_figures_of_fio() -> None:
         text = Path(record["fio"]["file"]).read_text()
         (theirs,) = json.loads(text[text.index("{") :])["jobs"]
         way = "read" if theirs["read"]["total_ios"] else "write"
-        ours, told = record[way], theirs[way]
-        assert (ours["requests"], ours["bytes"]) == (told["total_ios"], told["io_bytes"])
-        assert ours["iops"] == pytest.approx(told["iops"], rel=1e-3)
-        assert ours["latency_ns"]["mean"] == pytest.approx(told["lat_ns"]["mean"], rel=1e-3)
-        for percent, value in told["clat_ns"]["percentile"].items():
+        ours, printed = record[way], theirs[way]
+        assert (ours["requests"], ours["bytes"]) == (printed["total_ios"], printed["io_bytes"])
+        assert ours["iops"] == pytest.approx(printed["iops"], rel=1e-3)
+        assert ours["latency_ns"]["mean"] == pytest.approx(printed["lat_ns"]["mean"], rel=1e-3)
+        for percent, value in printed["clat_ns"]["percentile"].items():
             if float(percent):
                 assert ours["percentiles_ns"][f"{float(percent):g}"] == value
 

@@ -151,7 +151,7 @@ class Facts:
 
     @property
     def least_unit_bytes(self) -> int:
-        """Give the RMW unit, or the block that the kernel works with if that is larger.
+        """Return the RMW unit, or the block that the kernel works with if that is larger.
 
         Where the block is not known, that is 4 KiB, so that settings fit every drive.
         """

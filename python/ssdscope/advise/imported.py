@@ -40,7 +40,7 @@ EXACT = 1e-9
 
 
 def findings_of(records: Sequence[Mapping[str, Any]]) -> Findings:
-    """Give what random reads of a drive say; nothing where they were measured too sparsely.
+    """Return what random reads of a drive say; nothing where they were measured too sparsely.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _knee(reads: Sequence[Mapping[str, Any]]) -> list[Finding]:
 
 
 def _rates(reads: Sequence[Mapping[str, Any]]) -> dict[int, float]:
-    """Give the rate at each number in flight, in order: the best of all divisions into jobs."""
+    """Return the rate at each number in flight, in order: the best of all divisions into jobs."""
     found: dict[int, dict[int, list[float]]] = {}
     for each in reads:
         plan = each["workload"]

@@ -34,11 +34,11 @@ class Imported(Shown, Pictured):
 
     @property
     def drives(self) -> dict[str, list[dict[str, Any]]]:
-        """Give the results of each drive, as the documents of runs."""
+        """Return the results of each drive, as the documents of runs."""
         return self.found.drives
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the document of ``ssdscope import -o json``."""
+        """Return the document of ``ssdscope import -o json``."""
         return self.found.to_json()
 
     def to_frame(self) -> pa.Table:

@@ -102,8 +102,8 @@ def runs_of(
         else:
             left[why] += 1
     if not rows:
-        told = "".join(f"\n  {count} runs: {why}" for why, count in left.items())
-        raise UsageError(f"{drive}: no result of fio is a run for a model:{told}", hint=HINT)
+        reasons = "".join(f"\n  {count} runs: {why}" for why, count in left.items())
+        raise UsageError(f"{drive}: no result of fio is a run for a model:{reasons}", hint=HINT)
     header = {
         "target": drive,
         "design": "imported",

@@ -22,7 +22,7 @@ _KEYS = ("iops", "latency_ns.mean", "latency_ns.p50", "latency_ns.p99", "latency
 
 
 def drives(found: Found) -> Table:
-    """Give a row per drive: what was run on it, and by which fio."""
+    """Return a row per drive: what was run on it, and by which fio."""
     rows = []
     for name, records in found.drives.items():
         plans = [flow for each in records for flow in _flows(each["workload"])]
@@ -47,7 +47,7 @@ def drives(found: Found) -> Table:
 
 
 def runs(found: Found) -> Table:
-    """Give a row per workload and direction: means over repetitions, with their intervals."""
+    """Return a row per workload and direction: means over repetitions, with their intervals."""
     every = [
         each for name, records in found.drives.items() for each in _combinations(name, records)
     ]
@@ -198,10 +198,10 @@ def _points(own: Sequence[Combination], x: str, key: str) -> list[Point]:
 
 def _caption(found: Sequence[Combination], way: str, other: str, lines: int) -> str:
     repeated = any(len(each.values[f"{way}.iops"]) > 1 for each in found)
-    told = f"A line for each number of {_AXES[other]}. " if lines > 1 else ""
+    lines_are = f"A line for each number of {_AXES[other]}. " if lines > 1 else ""
     if repeated:
-        return f"{told}Means over repetitions; bars are 95 % intervals of them."
-    return f"{told}Single runs: without repetitions there are no intervals."
+        return f"{lines_are}Means over repetitions; bars are 95 % intervals of them."
+    return f"{lines_are}Single runs: without repetitions there are no intervals."
 
 
 def _numbers(lines: Sequence[Line], unit: str) -> Table:

@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def outcomes(drives: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Give the runs of each drive as outcomes of a sweep, which its table and pictures take."""
+    """Return the runs of each drive as outcomes of a sweep, which its table and pictures take."""
     found = []
     for drive, records in drives.items():
         for record, varied in zip(records, _varied(records), strict=True):

@@ -45,7 +45,7 @@ class Stage:
     regions: dict[str, FioRegion] = field(default_factory=dict)
 
     def within(self, capacity_bytes: int) -> Flows:
-        """Give each job its region on a target of this size."""
+        """Return the job with its region on a target of this size."""
         fitted = (
             replace(flow, workload=self.regions[flow.name].fit(flow.workload, capacity_bytes))
             for flow in self.flows.flows

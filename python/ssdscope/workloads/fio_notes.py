@@ -45,8 +45,8 @@ def _depths(jobs: Sequence[JobSection]) -> list[str]:
     engines = " and ".join(dict.fromkeys(job.engine for job in lost))
     named = all("ioengine" in job.options for job in lost)
     own = "" if named else ", which fio takes by itself,"
-    told = f"{names}: {engines}{own} has one request in flight, whatever iodepth says"
-    return [f"{told}; ioengine=libaio or io_uring has more"]
+    note = f"{names}: {engines}{own} has one request in flight, whatever iodepth says"
+    return [f"{note}; ioengine=libaio or io_uring has more"]
 
 
 def _files(jobs: Sequence[JobSection]) -> list[str]:
@@ -57,11 +57,11 @@ def _files(jobs: Sequence[JobSection]) -> list[str]:
     if len(named) > 1 or (named and alone):
         return ["the jobs name several files; here all of them are on the one target"]
     if count > 1:
-        told = (
+        note = (
             "without a filename fio gives each job a file of its own; here all are on the same "
             "part of the target (offset and offset_increment set them apart)"
         )
-        return [told]
+        return [note]
     return []
 
 

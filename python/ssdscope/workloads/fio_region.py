@@ -14,7 +14,7 @@ class Extent:
     percent: int | None = None
 
     def of(self, whole: int) -> int:
-        """Give its bytes, the percentage cut to a whole number of them."""
+        """Return its bytes, the percentage cut to a whole number of them."""
         return whole * self.percent // 100 if self.percent is not None else self.bytes or 0
 
 
@@ -43,7 +43,7 @@ class FioRegion:
     mapped: bool = True
 
     def fit(self, workload: Workload, capacity_bytes: int) -> Workload:
-        """Give the job its region on a target of this size.
+        """Return the job with its region on a target of this size.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class FioRegion:
 
 
 def _span(workload: Workload, size: int, room: int, sizes: list[int]) -> int:
-    """Give the region, so long that a request that begins within it may end behind it, as fio's.
+    """Return the region, so long that a request that begins within it may end behind it, as fio's.
 
     Requests of several sizes, or at random places, stay within. So do those that would end behind
     the target.

@@ -70,9 +70,9 @@ class JobSection:
         if self.engine in (*ONE_IN_FLIGHT, *QUEUING):
             return True
         reason = engine_refusal(self.engine)
-        told = f"is refused: {reason}" if reason else "is not an engine that is known here"
+        why = f"is refused: {reason}" if reason else "is not an engine that is known here"
         hint = None if reason else nearest(self.engine, all_engines())
-        self._faults.add(given.place, f"ioengine: {self.engine!r} {told}", hint)
+        self._faults.add(given.place, f"ioengine: {self.engine!r} {why}", hint)
         return False
 
     def _take(self, name: str, given: Given) -> None:

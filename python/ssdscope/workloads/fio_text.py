@@ -193,7 +193,7 @@ class _Reader:
 
 
 def _lines(text: str, path: str) -> list[tuple[str, str]]:
-    """Give the lines that say something, each with its place."""
+    """Return the lines that say something, each with its place."""
     cut = ((number, re.split(r"[;#]", raw, maxsplit=1)[0].strip())
            for number, raw in enumerate(text.splitlines(), start=1))  # fmt: skip
     return [(f"{path}, line {number}", line) for number, line in cut if line]

@@ -27,7 +27,7 @@ def seeded(job: FioJob, seed: int) -> FioJob:
 
 
 def plan_of(stage: Stage, capacity_bytes: int) -> Workload | Flows:
-    """Give what runs: a single job is a workload, as on the command line.
+    """Return what runs: a single job is a workload, as on the command line.
 
     Copies of it that stop each other are a flow: a workload runs all of them to their ends.
     """

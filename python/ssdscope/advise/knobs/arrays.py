@@ -43,7 +43,7 @@ def _mdadm(level: int, least: int, facts: Facts, value: int) -> str:
 
 
 def _most_bucket(facts: Facts) -> int:
-    """Give the largest bucket that the cache may have."""
+    """Return the largest bucket that the cache may have."""
     if not facts.capacity_bytes:
         return MOST_BUCKET_BYTES
     fits = max(PAGE_BYTES, facts.capacity_bytes // (LEAST_BUCKETS + 1))

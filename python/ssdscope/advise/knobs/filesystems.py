@@ -51,7 +51,7 @@ def _extents(facts: Facts, stripe_bytes: int) -> Stream:
 
 
 def _span(facts: Facts) -> tuple[int, str]:
-    """Give what a stripe covers, with its name: what takes too much of a small drive does not."""
+    """Return what a stripe covers, with its name: what takes too much of a small drive does not."""
     span = facts.span
     small = 0 < facts.capacity_bytes < LEAST_STRIPES * min(span[0], STRIPE_MAX_BYTES)
     return (facts.unit_bytes, "RMW unit") if small else span
@@ -71,7 +71,7 @@ def _usual_stride_bytes(facts: Facts) -> int:
 
 
 def _stride_bytes(facts: Facts, stripe_bytes: int) -> int:
-    """Give a stride that goes into the stripe: mkfs.ext4 warns of another one."""
+    """Return a stride that goes into the stripe: mkfs.ext4 warns of another one."""
     usual = _usual_stride_bytes(facts)
     return stripe_bytes if stripe_bytes % usual else usual
 
@@ -128,7 +128,7 @@ def _ashift(facts: Facts) -> Worked:
 
 
 def _own_ashift(facts: Facts) -> int:
-    """Give what ZFS takes by itself: the physical block, at most 16 KiB; 4 KiB if not known."""
+    """Return what ZFS takes by itself: the physical block, at most 16 KiB; 4 KiB if not known."""
     physical = facts.today("physical_block_size") or 1 << ASHIFT
     return min(ASHIFT_OWN_MAX, math.ceil(math.log2(max(physical, SECTOR_BYTES))))
 

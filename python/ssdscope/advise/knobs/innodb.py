@@ -37,7 +37,7 @@ def _log(facts: Facts) -> Worked:
 
 
 def _own_log(facts: Facts) -> int:
-    """Give what MariaDB takes by itself: a block of the device, of 512 bytes if not known."""
+    """Return what MariaDB takes by itself: a block of the device, of 512 bytes if not known."""
     block = facts.today("physical_block_size") or LEAST_LOG_BYTES
     return min(MOST_LOG_BYTES, block)
 

@@ -104,7 +104,7 @@ class Knob:
         return self.default(facts) if callable(self.default) else self.default
 
     def default_of(self, facts: Facts) -> str | None:
-        """Give the product whose value that is; None of what is set today, or not known."""
+        """Return the product whose value that is; None of what is set today, or not known."""
         theirs = self.default is not None and self.today(facts) is None
         return (self.product or None) if theirs else None
 

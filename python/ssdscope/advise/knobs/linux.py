@@ -48,7 +48,7 @@ def _queue(facts: Facts) -> Worked:
 
 
 def _queue_file(facts: Facts) -> str:
-    """Give the attribute's file; a partition has the queue of its disk, a link its target's."""
+    """Return the attribute's file; a partition has the queue of its disk, a link its target's."""
     name = facts.device.removeprefix("/dev/")
     if (there := Path(facts.device)).exists():
         name = there.resolve().name

@@ -25,7 +25,7 @@ def _grain(facts: Facts) -> tuple[int, str]:
 
 
 def start(facts: Facts) -> Worked:
-    """Give the first byte: a multiple of 1 MiB and of the unit, behind where units begin.
+    """Return the first byte: a multiple of 1 MiB and of the unit, behind where units begin.
 
     Where that would be too far, it is the first unit from 1 MiB on.
     """
@@ -92,7 +92,7 @@ def _sector(facts: Facts) -> Worked:
 
 
 def _own_sector(facts: Facts) -> int:
-    """Give what cryptsetup takes by itself: the physical block; 512 bytes if not known."""
+    """Return what cryptsetup takes by itself: the physical block; 512 bytes if not known."""
     return min(LARGEST_SECTOR_BYTES, facts.today("physical_block_size") or SECTOR_BYTES)
 
 

@@ -30,7 +30,7 @@ def _left_free(facts: Facts) -> Worked:
 
 
 def _partition(facts: Facts, value: int) -> str:
-    """Give the line: what may be refused first, then all between both tables is discarded.
+    """Return the line: what may be refused first, then all between both tables is discarded.
 
     By itself blkdiscard refuses a drive with a table at a terminal; that nobody uses it, sfdisk
     has seen. A size with a unit sfdisk would cut to a drive that is too small: a number of its

@@ -70,7 +70,7 @@ def _no_drive(path: str, found: list[Block]) -> str:
 
 
 def _slowest_bus_ms(found: list[Block]) -> float:
-    """Give the time of a sector on the slowest of the buses."""
+    """Return the time of a sector on the slowest of the buses."""
     times = [
         _number(each.texts().get(f"{way} block transfer time", "0"))
         for each in found

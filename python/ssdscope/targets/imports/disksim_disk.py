@@ -73,7 +73,7 @@ OVERHEADS = (
 
 
 def disk(block: Block, link: float, account: Account) -> dict[str, Value]:
-    """Give the keys of a disk.
+    """Return the keys of a disk.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def disk(block: Block, link: float, account: Account) -> dict[str, Value]:
 
 
 def model_alone(block: Block, link: float, account: Account) -> dict[str, Value]:
-    """Give the keys of a disk of which only the mechanics are in the file."""
+    """Return the keys of a disk of which only the mechanics are in the file."""
     account.note("the file has the mechanics only: no caches, one command at a time, a fast link")
     values = _mechanics(block, account)
     if link > 0:
@@ -108,7 +108,7 @@ def model_alone(block: Block, link: float, account: Account) -> dict[str, Value]
 
 
 def _mechanics(model: Block, account: Account) -> dict[str, Value]:
-    """Give the keys of arm, platters and spindle."""
+    """Return the keys of arm, platters and spindle."""
     given = Values(model.where, model.texts(), account, "model")
     values = geometry(model.block("Layout Model"), given, account)
     given.name_the_rest()
@@ -130,7 +130,7 @@ def _mechanics(model: Block, account: Account) -> dict[str, Value]:
 
 
 def _caches(given: Values) -> dict[str, Value]:
-    """Give the buffer: DiskSim lets reads and writes share its segments."""
+    """Return the buffer: DiskSim lets reads and writes share its segments."""
     segments = given.take("Number of buffer segments", natural)
     segment_bytes = SECTOR_BYTES * given.take("Segment size (in blks)", natural)
     write_segments = given.take("Maximum number of write segments", natural)
@@ -169,7 +169,7 @@ def _queue(block: Block, given: Values) -> dict[str, Value]:
 
 
 def _link(given: Values, link: float) -> dict[str, Value]:
-    """Give the link, and the electronics' time of a command: the mean of those of misses."""
+    """Return the link, and the electronics' time of a command: the mean of those of misses."""
     slowest = max(given.take("Bulk sector transfer time", quantity), link)
     values: dict[str, Value] = {}
     if slowest > 0:

@@ -29,7 +29,7 @@ WITHOUT_MEANING = {
 
 
 def flash(block: Block, link: float, account: Account) -> dict[str, Value]:
-    """Give the keys of a drive.
+    """Return the keys of a drive.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class Zone:
 
 
 def geometry(layout: Block, model: Values, account: Account) -> dict[str, Value]:
-    """Give surfaces, cylinders and sectors per track.
+    """Return surfaces, cylinders and sectors per track.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _zones(layout: Block, cylinders: int, account: Account) -> list[Zone]:
 
 
 def _fall(zones: list[Zone]) -> float:
-    """Give how many sectors a track loses per cylinder, by least squares over the cylinders."""
+    """Return how many sectors a track loses per cylinder, by least squares over the cylinders."""
     if len(zones) == 1:
         return 0.0
     weights = [each.last - each.first + 1 for each in zones]
@@ -148,7 +148,7 @@ def _fall(zones: list[Zone]) -> float:
 
 
 def _longest_track(layout: Block) -> int:
-    """Give the sectors of the longest track: TP lists first, last and number of each kind."""
+    """Return the sectors of the longest track: TP lists first, last and number of each kind."""
     listed = layout.settings.get("TP")
     numbers = [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
     try:

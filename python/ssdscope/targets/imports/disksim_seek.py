@@ -22,7 +22,7 @@ IGNORED = "the seek type has the times"
 
 
 def seek_ms(mechanics: Block, given: Values, cylinders: int) -> tuple[float, float, float]:
-    """Give the milliseconds of a seek of one cylinder, of the mean one and of the full stroke.
+    """Return the milliseconds of a seek of one cylinder, of the mean one and of the full stroke.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def seek_ms(mechanics: Block, given: Values, cylinders: int) -> tuple[float, flo
 
 
 def _mean(times: list[float]) -> float:
-    """Give the mean over all pairs of cylinders, of which more are near each other."""
+    """Return the mean over all pairs of cylinders, of which more are near each other."""
     cylinders = len(times) + 1
     weighted = sum((cylinders - distance) * ms for distance, ms in enumerate(times, start=1))
     return 2 * weighted / (cylinders * (cylinders - 1))
@@ -92,7 +92,7 @@ def _deviation(times: list[float], mean: float) -> str:
 
 
 def _of_hpl(mechanics: Block, cylinders: int, *, ten: bool) -> list[float]:
-    """Give HP Labs' equation: a root below V1 cylinders, a line from there on."""
+    """Return HP Labs' equation: a root below V1 cylinders, a line from there on."""
     name = "HPL seek equation values"
     knee, short, root, long, slope, single = _numbers(mechanics, name, HPL_TERMS)
     times = [

@@ -37,7 +37,7 @@ WITHOUT_MEANING = {
 
 
 def ssd(block: Block, link: float, account: Account) -> dict[str, Value]:
-    """Give the keys of a drive.
+    """Return the keys of a drive.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _timing(given: Values) -> dict[str, Value]:
 
 
 def _link(given: Values, link: float) -> dict[str, Value]:
-    """Give the link: a sector takes as long as on the slowest of drive and buses."""
+    """Return the link: a sector takes as long as on the slowest of drive and buses."""
     slowest = max(given.take("Bulk sector transfer time", quantity), link)
     values: dict[str, Value] = {}
     if slowest > 0:

@@ -153,7 +153,7 @@ def _times(given: Values, unit_ns: int, page_bytes: int) -> dict[str, Value]:
 
 
 def _ftl(given: Values, so_far: dict[str, Value]) -> dict[str, Value]:
-    """Give the FTL, and the spare space that it needs or a fork's file has."""
+    """Return the FTL, and the spare space that it needs or a fork's file has."""
     numbers = next((each for mark, each in FORKS.items() if mark in given), FTLS)
     ftl = given.choose("FTL_IMPLEMENTATION", numbers)
     values = dict(FTL_KEYS[ftl])

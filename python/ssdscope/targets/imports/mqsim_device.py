@@ -181,7 +181,7 @@ def _geometry(device: Values, flash: Values) -> Keys:
 
 
 def _channel(device: Values, asked: str | None) -> Keys:
-    """Give the channel's times."""
+    """Return the channel's times."""
     device.only("Flash_Comm_Protocol", "NVDDR2", "the command times of others are not known here")
     return {
         "channel.ns_per_byte": _transfer_ns(device, asked)
@@ -196,7 +196,7 @@ def _channel(device: Values, asked: str | None) -> Keys:
 
 
 def _transfer_ns(device: Values, asked: str | None) -> float:
-    """Give the time of a transfer.
+    """Return the time of a transfer.
 
     MQSim cuts it to whole nanoseconds: to none above 1,000 MT/s, for which stands the least that a
     channel here can take.

@@ -148,7 +148,7 @@ def _where(given: Values, kind: str) -> dict[str, Option]:
 
 
 def _unit_bytes(given: Values, size: int) -> int:
-    """Give what addresses are multiples of; before there was a choice the requests' size."""
+    """Return what addresses are multiples of; before there was a choice the requests' size."""
     if "Generated_Aligned_Addresses" not in given:
         given.account.note(
             "Generated_Aligned_Addresses is missing: addresses on multiples of the size"

@@ -51,11 +51,11 @@ class Block:
         return f"{self.path}, line {self.line}, {f'{self.module} {self.name}'.strip()}"
 
     def texts(self) -> dict[str, str]:
-        """Give the settings that are single values."""
+        """Return the settings that are single values."""
         return {name: each for name, each in self.settings.items() if isinstance(each, str)}
 
     def block(self, name: str) -> "Block":
-        """Give a setting that is a block.
+        """Return a setting that is a block.
 
         Raises
         ------
@@ -134,7 +134,7 @@ def _pieces(text: str) -> tuple[list[str], list[int]]:
 
 
 def _last_line(reader: _Reader) -> int:
-    """Give the line on which a piece ends: a block's name is the last of it."""
+    """Return the line on which a piece ends: a block's name is the last of it."""
     return reader.line + reader.piece.count("\n")
 
 

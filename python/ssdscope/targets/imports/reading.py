@@ -83,7 +83,7 @@ class Account:
             self.notes.append(text)
 
     def override(self, name: str, section: str) -> str | None:
-        """Give the value that takes the place of the file's, if there is one."""
+        """Return the value that takes the place of the file's, if there is one."""
         for key in (name, f"{section}.{name}"):
             if key in self.overrides:
                 self._used.add(key)
@@ -104,7 +104,7 @@ class Account:
             )
 
     def header(self, path: str) -> list[str]:
-        """Give the lines at the top of a drive file that was imported."""
+        """Return the lines at the top of a drive file that was imported."""
         counts = [
             f"{count} {word}"
             for outcome, word in _COUNTED.items()
@@ -289,6 +289,6 @@ def unlike(values: Iterable[object]) -> bool:
 
 
 def renamed(texts: Mapping[str, str], old_names: Mapping[str, str]) -> dict[str, str]:
-    """Give values the names of today; what is there under both keeps today's."""
+    """Rename values as they are called today; what is there under both keeps today's."""
     today = {old_names.get(name, name): text for name, text in texts.items() if name in old_names}
     return {**today, **{name: text for name, text in texts.items() if name not in old_names}}

@@ -99,7 +99,7 @@ def _add_cache(icl: dict[str, str]) -> None:
 
 
 def _leaves(element: Element, inside: str) -> list[tuple[str, str]]:
-    """Give the values of an XML with their places, as ``fil.nand.Die``."""
+    """Return the values of an XML with their places, as ``fil.nand.Die``."""
     found = []
     for each in element:
         place = f"{inside}.{each.get('name', '')}".strip(".")
@@ -112,7 +112,7 @@ def _leaves(element: Element, inside: str) -> list[tuple[str, str]]:
 
 
 def _as_in_2_0(place: str, text: str) -> str:
-    """Give a value of 2.1 as 2.0 has it: rates are transfers per second there."""
+    """Return a value of 2.1 as 2.0 has it: rates are transfers per second there."""
     if place == "fil.nand.DMASpeed":
         try:
             return repr(whole(text) / 2**20)
@@ -205,7 +205,7 @@ def _channel(pal: Values) -> Keys:
 
 
 def _placement(pal: Values, ftl: Values) -> Keys:
-    """Give the order of planes, and superblocks: those of its levels come first in the order."""
+    """Return the order of planes, and superblocks: those of its levels come first in the order."""
     order = pal.take("PageAllocation", str).upper()
     levels = set(pal.take("SuperblockSize", str).upper()) & set(order)
     together = pal.take("EnableMultiPlaneOperation", flag)
@@ -254,7 +254,7 @@ def _collection(ftl: Values) -> Keys:
 
 
 def _caches(icl: Values, so_far: Keys) -> Keys:
-    """Give the caches: SimpleSSD's reads and writes share one."""
+    """Return the caches: SimpleSSD's reads and writes share one."""
     writes, reads = (icl.take(f"Enable{way}Cache", flag) for way in ("Write", "Read"))
     values: Keys = {}
     if not (writes or reads):

@@ -25,7 +25,7 @@ def is_one(text: str) -> bool:
 
 
 def values(text: str, path: str, account: Account) -> dict[str, Value | list[int]]:
-    """Give the keys of a drive.
+    """Return the keys of a drive.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def values(text: str, path: str, account: Account) -> dict[str, Value | list[int
 
 
 def _order(given: Values) -> dict[str, Value | list[int]]:
-    """Give the order of planes: the last part of an address advances first."""
+    """Return the order of planes: the last part of an address advances first."""
     names = [f"AddrSeq{number}" for number in range(ADDRESS_PARTS)]
     parts = [given.take(name, str).upper().removeprefix("ADDR_") for name in names]
     letters = [OLD_LETTERS[part] for part in reversed(parts) if part in OLD_LETTERS]

@@ -131,7 +131,7 @@ def _state(given: Values) -> dict[str, Value]:
 
 
 def _ways(given: Values, channels: int) -> int:
-    """Give the chips of a channel, which all channels must have alike."""
+    """Return the chips of a channel, which all channels must have alike."""
     counts = [given.take(f"chip number[{each}]", natural) for each in range(channels)]
     if len(set(counts)) > 1 or counts[0] == 0:
         raise ConfigError(
@@ -152,7 +152,7 @@ def _ways(given: Values, channels: int) -> int:
 
 
 def _channel(given: Values, page_bytes: int) -> dict[str, Value]:
-    """Give the channel's times; where a byte takes longer one way, the command has the rest."""
+    """Return the channel's times; where a byte takes longer one way, the command has the rest."""
     write, read = given.take("t_WC", quantity), given.take("t_RC", quantity)
     byte = min(write, read)
     return {
@@ -188,7 +188,7 @@ def _advanced(given: Values) -> dict[str, Value]:
 
 
 def _buffer(given: Values) -> dict[str, Value]:
-    """Give the write buffer, of whole units, which SSDsim empties for room only."""
+    """Return the write buffer, of whole units, which SSDsim empties for room only."""
     capacity = given.take("dram capacity", natural)
     kept = capacity // BUFFER_UNIT * BUFFER_UNIT
     if kept != capacity:
