@@ -96,8 +96,8 @@ fn event(line: &[u8], number: u64) -> Result<Option<Event>, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{faults, parse_all};
     use super::super::format::{Noted, Record};
+    use super::super::testing::{faults, parse_all};
     use super::*;
     use crate::request::Op;
     use crate::units::Nanos;
