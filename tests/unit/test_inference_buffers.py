@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scripts.calibration.nulls import NULLS, latencies
 
-from ssdscope.inference.calibrate import NULLS, latencies
 from ssdscope.inference.course import extent
 from ssdscope.inference.filled import filled
 from ssdscope.inference.levels import APART, FOUND

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from scripts.calibration.engines import ENGINES, IS_ONE, evidence
+from scripts.calibration.nulls import NULLS
 
-from ssdscope.inference.calibrate import ENGINES, IS_ONE, NULLS, evidence
 from ssdscope.inference.levels import FOUND
 
 CASES = [(engine, kind) for engine in FOUND for kind in NULLS if (engine, kind) not in IS_ONE]

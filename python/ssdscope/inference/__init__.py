@@ -14,6 +14,4 @@ Reading order:
     classes.
 `levels`
     The only thresholds.
-`calibrate`
-    What an engine says where there is nothing, and where there is something.
 """

@@ -1,6 +1,7 @@
 """The only thresholds: how much evidence an answer takes, and how little an effect may be.
 
-Each says where it comes from. Those that `calibrate` measures are held against it by a test.
+Each says where it comes from. Those that `scripts.calibration` measures are held against it
+by a test.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ SPLIT_LEAST = 8
 
 INTERVAL_DROP = 3.0
 """Places are in an interval of 95 % if their log likelihood is no further below that of the best.
-A place is one of few and its likelihood no parabola, so that 1.92 would not do; measured by
-`calibrate.covered`."""
+A place is one of few and its likelihood no parabola, so that 1.92 would not do."""
 
 FOUND: dict[str, float] = {
     "step": 30.0,
@@ -31,8 +31,8 @@ FOUND: dict[str, float] = {
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or
 minus the logarithm of a probability. Above what any of six nulls comes to once in hundreds of
-series (`calibrate`; the table is in docs/inference.md). Engines that weigh bursts by their scatter
-have a longer tail, and need more."""
+series (the table in docs/inference.md, made by `scripts.calibration`). Engines that weigh bursts by
+their scatter have a longer tail, and need more."""
 
 APART = 7.0
 """By how much, in log likelihood, an answer must beat each rival: a thousand to one."""

@@ -1,6 +1,6 @@
 """Write the table and the picture of docs/inference.md: false alarms and power of every engine.
 
-    python scripts/calibrate_levels.py [COUNT]     # COUNT series of each null, 200 if not said
+    python -m scripts.calibration.page [COUNT]     # COUNT series of each null, 200 if not said
 
 The table goes to stdout, as Markdown; the picture to docs/images. It takes a quarter of an hour.
 """
@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from scripts.calibration.engines import ENGINES, IS_ONE, evidence
+from scripts.calibration.nulls import NULLS
 
-from ssdscope.inference.calibrate import ENGINES, IS_ONE, NULLS, evidence
 from ssdscope.inference.levels import FOUND
 from ssdscope.plots import LIGHT, save, style
 
@@ -20,7 +21,7 @@ SEED = 20261127
 EFFECTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 COUNT, SHARE = 200, 8
 """Series of a null, and how many times fewer of each effect."""
-IMAGE = Path(__file__).parents[1] / "docs" / "images" / "inference.png"
+IMAGE = Path(__file__).parents[2] / "docs" / "images" / "inference.png"
 
 Job = tuple[str, str, float, int]
 
