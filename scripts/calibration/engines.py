@@ -12,18 +12,18 @@ from scripts.calibration.nulls import latencies
 
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.course import saturation
-from ssdscope.inference.ending import ending
-from ssdscope.inference.filled import filled
-from ssdscope.inference.line import line
-from ssdscope.inference.locked import locked
 from ssdscope.inference.noise import over_usual
-from ssdscope.inference.partition import partition
 from ssdscope.inference.period import period
-from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import step
-from ssdscope.inference.turn import turn
+from ssdscope.probes.buffer.locked import locked
+from ssdscope.probes.caches.ending import ending
+from ssdscope.probes.collection.recurrence import recurrence
+from ssdscope.probes.dies.partition import partition
+from ssdscope.probes.disk.turn import turn
+from ssdscope.probes.latency.line import line
+from ssdscope.probes.latency.saturation import saturation
+from ssdscope.probes.region.filled import filled
 from ssdscope.seeds import stream
 
 __all__ = ["ENGINES", "IS_ONE", "evidence"]

@@ -14,7 +14,7 @@ from ssdscope import twin
 from ssdscope.cli.start import main
 from ssdscope.findings import Findings
 from ssdscope.probes import registry
-from ssdscope.probes.properties import units
+from ssdscope.probes.units import probe as units
 from ssdscope.report import performance, survey, sustaining
 from ssdscope.targets.records import DeviceInfo
 

@@ -12,9 +12,9 @@ from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties.idle import found_onset
-from ssdscope.probes.properties.pauses import GoneOn, Pauses
-from ssdscope.probes.properties.trials import AWAKE_NS, LONGEST_NS, Trials
+from ssdscope.probes.collection.idle import found_onset
+from ssdscope.probes.collection.pauses import GoneOn, Pauses
+from ssdscope.probes.collection.trials import AWAKE_NS, LONGEST_NS, Trials
 from ssdscope.probes.record import Record
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device

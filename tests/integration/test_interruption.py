@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.integration.writing import wait_until_writing
 
-from ssdscope.probes.properties import queue_depth
+from ssdscope.probes.latency import queue_depth
 from ssdscope.results import read_log
 
 LONG = ("--runtime", "1000s", "--seed", "1", "-o", "json")

@@ -11,7 +11,8 @@ from ssdscope.findings import Detected, Finding
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import latency, queue_depth
+from ssdscope.probes.latency import probe as latency
+from ssdscope.probes.latency import queue_depth
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 

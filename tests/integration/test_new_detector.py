@@ -176,7 +176,7 @@ def test_it_decides_again_from_its_record(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("command", [("check",), ("format", "--check")])
 def test_the_file_has_the_style_of_the_house(command: tuple[str, ...]) -> None:
-    where = "python/ssdscope/probes/properties/suspension.py"
+    where = "python/ssdscope/probes/suspension/probe.py"
     words = (sys.executable, "-m", "ruff", *command, "--no-cache", "--stdin-filename", where, "-")
     said = subprocess.run(words, input=FILE, capture_output=True, text=True, cwd=ROOT)
     assert said.returncode == 0, said.stdout + said.stderr

@@ -14,7 +14,7 @@ from tests.integration.small_drives import KIB, LOG_BLOCK, NOISE, opened, probed
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties.buffer import detect
+from ssdscope.probes.buffer.probe import detect
 from ssdscope.probes.record import Record
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import open_target

@@ -7,7 +7,7 @@ from tests.integration import reading_drives
 
 from ssdscope.findings import Absent, Detected, Finding
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import caches
+from ssdscope.probes.caches import probe as caches
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value
 

@@ -17,7 +17,7 @@ from tests.integration.collecting_drives import (
 
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.properties.collection import PERIOD, RECLAIM
+from ssdscope.probes.collection.probe import PERIOD, RECLAIM
 
 PAGE = 4096
 USUAL = {

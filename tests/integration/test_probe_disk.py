@@ -13,8 +13,8 @@ from ssdscope.findings.families import FAMILIES
 from ssdscope.probes import session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.disk import probe as disk
 from ssdscope.probes.mechanisms import NO_FLASH
-from ssdscope.probes.properties import disk
 from ssdscope.recovery.judge import WRONG, judge
 from ssdscope.recovery.truth_of_disks import truths_of_disks, visible_of_disks
 from ssdscope.recovery.without_flash import WithoutFlash, draw_without_flash

@@ -12,8 +12,8 @@ from tests.integration.collecting_drives import told as told_on
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties.merging import NAME, OPEN, PHASE, UNIT
-from ssdscope.probes.properties.merging_plans import InOrder, Pairs, full
+from ssdscope.probes.merging.plans import InOrder, Pairs, full
+from ssdscope.probes.merging.probe import NAME, OPEN, PHASE, UNIT
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 

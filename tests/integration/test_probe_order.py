@@ -12,7 +12,7 @@ from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.properties.order import PROBE
+from ssdscope.probes.order.probe import PROBE
 from ssdscope.targets import Device, open_target
 
 

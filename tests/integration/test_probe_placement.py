@@ -12,8 +12,8 @@ from ssdscope.inference.series import Series
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import placement, rows
-from ssdscope.probes.properties.at_once import kept_by
+from ssdscope.probes.dies import placement, rows
+from ssdscope.probes.shared.at_once import kept_by
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive

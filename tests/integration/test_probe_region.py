@@ -11,7 +11,7 @@ from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, 
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import region as family
+from ssdscope.probes.region import probe as family
 from ssdscope.probes.session import run
 from ssdscope.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive

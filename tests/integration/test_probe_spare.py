@@ -18,8 +18,8 @@ from tests.integration.collecting_drives import (
 
 from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.properties import spare
 from ssdscope.probes.record import Record
+from ssdscope.probes.spare import probe as spare
 from ssdscope.recovery.generator import draw
 
 PAGE = 4096

@@ -12,8 +12,9 @@ from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
 from ssdscope.probes import session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.caches import probe as caches
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.properties import caches, table
+from ssdscope.probes.table import probe as table
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, open_drive

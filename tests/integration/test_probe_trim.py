@@ -15,7 +15,7 @@ from ssdscope.inference.series import Series
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.overwriting import Granule
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import trim
+from ssdscope.probes.trim import probe as trim
 from ssdscope.targets import Device
 from ssdscope.targets.records import OP_DISCARD, DeviceInfo
 

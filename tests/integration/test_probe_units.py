@@ -10,7 +10,7 @@ from ssdscope.findings import Absent, Detected, Finding, Period, Reason, Undetec
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import units
+from ssdscope.probes.units import probe as units
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import open_drive

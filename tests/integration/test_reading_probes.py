@@ -8,7 +8,7 @@ from ssdscope.findings import Detected, Undetectable
 from ssdscope.probes import session
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget, silent
-from ssdscope.probes.properties import dies
+from ssdscope.probes.dies import probe as dies
 from ssdscope.recovery.generator import draw
 from ssdscope.recovery.measured import Case
 from ssdscope.targets import open_target

@@ -18,7 +18,8 @@ from ssdscope.errors import DeviceError, UsageError
 from ssdscope.findings import Findings
 from ssdscope.probes import registry
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import latency, units
+from ssdscope.probes.latency import probe as latency
+from ssdscope.probes.units import probe as units
 from ssdscope.report import Characterization, Watch, characterize, performance, stages, sustaining
 from ssdscope.report.resuming import UNFINISHED, require_nothing_lost
 from ssdscope.targets import Target, open_target

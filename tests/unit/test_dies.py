@@ -9,11 +9,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ssdscope.inference.partition import partition
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.properties import dies, sorting
-from ssdscope.probes.properties.at_once import (
+from ssdscope.probes.dies import probe as dies
+from ssdscope.probes.dies import sorting
+from ssdscope.probes.dies.partition import partition
+from ssdscope.probes.shared.at_once import (
     FORGETTING_BYTES,
     AtOnce,
     Kept,

@@ -12,6 +12,7 @@ from tests.syntax import nodes_of
 from tests.violations import Violations
 
 import ssdscope
+from ssdscope.findings.families import FAMILIES
 
 PACKAGE = Path(ssdscope.__file__).parent
 FLOORS = [
@@ -141,6 +142,38 @@ def test_probes_and_models_never_see_the_inside_of_a_drive() -> None:
                 inside = node.attr in ("drive", "_native")
                 rule.check(not inside, f"{path}:{node.lineno}", f"sees .{node.attr}")
     rule.none(least=1000)
+
+
+def family_of(module: str) -> str | None:
+    """The folder of a family of properties that a module lies in; None outside of all."""
+    words = module.split(".")
+    own = words[:2] == ["ssdscope", "probes"] and len(words) > 2 and words[2] in FAMILIES
+    return words[2] if own else None
+
+
+def test_no_family_of_properties_sees_another() -> None:
+    rule = Violations()
+    for path in modules():
+        module = ".".join(("ssdscope", *path.relative_to(PACKAGE).with_suffix("").parts))
+        if (family := family_of(module)) is None:
+            continue
+        for line, imported, _ in imports(path):
+            other = family_of(imported)
+            what = f"imports {imported}: what several families ask for is in probes.shared"
+            rule.check(other in (None, family), f"{path}:{line}", what)
+    rule.none(least=300)
+
+
+def test_an_engine_that_one_family_asks_lies_beside_it() -> None:
+    asking: dict[str, set[str | None]] = {}
+    for path in modules():
+        module = ".".join(("ssdscope", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for _, imported, _ in imports(path):
+            if imported.startswith("ssdscope.inference."):
+                asking.setdefault(imported, set()).add(family_of(module))
+    alone = [engine for engine, families in asking.items() if len(families) < 2]
+    assert len(asking) > 5
+    assert alone == []
 
 
 def test_every_part_of_the_package_stands_on_a_floor() -> None:

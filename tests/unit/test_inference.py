@@ -11,16 +11,16 @@ from sklearn.metrics import adjusted_rand_score
 from ssdscope.inference import noise
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
-from ssdscope.inference.course import saturation
-from ssdscope.inference.ending import ending
 from ssdscope.inference.grouped import group_medians
-from ssdscope.inference.line import line
-from ssdscope.inference.partition import partition
 from ssdscope.inference.period import multiples, period, phase, scan
-from ssdscope.inference.reach import reach
-from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.step import first_step, likelihood, step, steps
+from ssdscope.probes.caches.ending import ending
+from ssdscope.probes.collection.recurrence import recurrence
+from ssdscope.probes.dies.partition import partition
+from ssdscope.probes.latency.line import line
+from ssdscope.probes.latency.saturation import saturation
+from ssdscope.probes.table.reach import reach
 
 
 @pytest.fixture

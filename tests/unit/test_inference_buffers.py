@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scripts.calibration.nulls import NULLS, latencies
 
-from ssdscope.inference.course import extent
-from ssdscope.inference.filled import filled
 from ssdscope.inference.levels import APART, FOUND
-from ssdscope.inference.locked import locked
 from ssdscope.inference.series import Series
+from ssdscope.probes.buffer.extent import extent
+from ssdscope.probes.buffer.locked import locked
+from ssdscope.probes.region.filled import filled
 from ssdscope.seeds import stream
 
 RUNS, STEPS = 8, 250

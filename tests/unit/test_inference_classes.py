@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssdscope.inference.halves import halves
-from ssdscope.inference.lengths import common_length, onset
 from ssdscope.inference.levels import APART, FOUND
-from ssdscope.inference.mixture import levels_of
-from ssdscope.inference.partition import partition
 from ssdscope.inference.series import Series
+from ssdscope.probes.dies.halves import halves
+from ssdscope.probes.dies.lengths import common_length, onset
+from ssdscope.probes.dies.mixture import levels_of
+from ssdscope.probes.dies.partition import partition
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ssdscope import stats
-from ssdscope.inference.collected import BLIND, CHOOSING, collected
 from ssdscope.inference.levels import APART
 from ssdscope.inference.series import Series
+from ssdscope.probes.spare.collected import BLIND, CHOOSING, collected
 
 PIECES, END = 1500, 1.3
 

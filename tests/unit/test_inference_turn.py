@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from ssdscope.inference.held import held
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Series
-from ssdscope.inference.tracks import cylinder, tracks
-from ssdscope.inference.turn import Turned, beneath, turn
+from ssdscope.probes.disk.held import held
+from ssdscope.probes.disk.tracks import cylinder, tracks
+from ssdscope.probes.disk.turn import Turned, beneath, turn
 
 PERIOD = 8.3e6
 """Nanoseconds, of 7,200 turns a minute."""

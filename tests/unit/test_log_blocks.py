@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ssdscope.inference.levels import APART
-from ssdscope.probes.properties.log_blocks import full_from
+from ssdscope.probes.spare.log_blocks import full_from
 
 UNIT, BLOCK = 4096, 96 * 4096
 

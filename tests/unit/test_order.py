@@ -8,8 +8,8 @@ import pytest
 from ssdscope.findings import Detected, Reason, Undetectable
 from ssdscope.inference.series import Series
 from ssdscope.probes.mechanisms import IMPLIED, hiding, implied
-from ssdscope.probes.properties.order import judged
-from ssdscope.probes.properties.order_plans import ALONE, APART_IN_TIME, IN_A_ROW, NEIGHBOURS
+from ssdscope.probes.order.plans import ALONE, APART_IN_TIME, IN_A_ROW, NEIGHBOURS
+from ssdscope.probes.order.probe import judged
 
 ROWS, NOISE = 256, 0.05
 

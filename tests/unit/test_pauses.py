@@ -7,7 +7,7 @@ import pytest
 
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Series
-from ssdscope.probes.properties.pauses import SERVED, Pauses, gain, growth
+from ssdscope.probes.collection.pauses import SERVED, Pauses, gain, growth
 
 PERIODS = np.geomspace(900_000, 60_000_000_000, 10)
 

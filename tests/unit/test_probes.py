@@ -15,8 +15,8 @@ from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Unde
 from ssdscope.inference.series import Series
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.properties import queue_depth
-from ssdscope.probes.properties.queue_depth import Rates
+from ssdscope.probes.latency import queue_depth
+from ssdscope.probes.latency.queue_depth import Rates
 from ssdscope.targets.records import DeviceInfo, Log
 from ssdscope.targets.work import FlashWork
 

@@ -11,6 +11,7 @@ from tests.syntax import nodes_of, text_of, tree_of
 from tests.violations import Violations
 
 import ssdscope
+from ssdscope.findings.families import FAMILIES
 
 PACKAGE = Path(ssdscope.__file__).parent
 PARTS = ("probes", "inference")
@@ -26,6 +27,13 @@ def files() -> list[Path]:
     """Sources of both parts, without the procedures of the papers."""
     every = (path for part in PARTS for path in sorted((PACKAGE / part).rglob("*.py")))
     return [path for path in every if "literal" not in path.parts]
+
+
+def families() -> list[Path]:
+    """Folders of the families of properties, and of what they share."""
+    every = [PACKAGE / "probes" / name for name in (*FAMILIES, "shared")]
+    assert all(folder.is_dir() for folder in every)
+    return every
 
 
 def numbers(path: Path) -> Iterator[float]:
@@ -67,7 +75,7 @@ def test_there_are_no_more_numbers_than_there_were() -> None:
 
 def test_a_family_reads_few_files() -> None:
     violations = Violations()
-    for path in sorted((PACKAGE / "probes" / "properties").glob("*.py")):
+    for path in (each for family in families() for each in sorted(family.glob("*.py"))):
         violations.tried += 1
         if len(read := read_by(path)) > FILES:
             violations.found.append(f"{path.name}: {len(read)} files: {', '.join(sorted(read))}")

@@ -10,7 +10,7 @@ import pytest
 
 from ssdscope.inference.levels import APART
 from ssdscope.inference.series import Series, Weighed
-from ssdscope.probes.properties import unit_rivals
+from ssdscope.probes.units import rivals as unit_rivals
 from ssdscope.seeds import stream
 from ssdscope.targets.records import DeviceInfo
 

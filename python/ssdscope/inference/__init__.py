@@ -1,17 +1,14 @@
 """How evidence is weighed: pure functions on series, that know nothing of drives.
 
-Reading order:
+Here is what several families of properties ask; an engine that one alone asks lies beside it, in
+`probes`, and is as pure. Reading order:
 
 `series`
     What an engine is given, and what it gives back: an estimate against its rivals.
-`noise`
-    What is neither the question nor an answer: drift, scatter, bursts.
-`step`, `ending`, `locked`, `filled`, `period`, `reach`, `cells`, `recurrence`, `contrast`,
-`partition`, `line`, `course`, `collected`
-    The engines, one per shape of question.
-`mixture`, `lengths`, `halves`
-    Beside them: levels that pairs lie on, lengths that stretches have in common, marks that part
-    classes.
+`noise`, `grouped`
+    What is neither the question nor an answer: drift, scatter, bursts; medians of many groups.
+`step`, `period`, `cells`, `contrast`
+    Engines, one per shape of question.
 `levels`
     The only thresholds.
 """

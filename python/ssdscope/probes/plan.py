@@ -1,6 +1,6 @@
 """What is measured, apart from what is made of it: a plan is run once and gives one series.
 
-A family of properties (`properties`) asks for plans, and decides on their series alone. So a plan
+A family of properties asks for plans, and decides on their series alone. So a plan
 holds all that its requests hang on: two that are equal have the same series, which is kept
 (`record`) and read again where nothing but the decision is to change.
 """

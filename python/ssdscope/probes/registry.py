@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
+from ssdscope.probes.buffer import probe as buffer
+from ssdscope.probes.caches import probe as caches
+from ssdscope.probes.collection import probe as collection
+from ssdscope.probes.dies import probe as dies
+from ssdscope.probes.disk import probe as disk
+from ssdscope.probes.latency import probe as latency
 from ssdscope.probes.mechanisms import hiding
-from ssdscope.probes.properties import (
-    buffer,
-    caches,
-    collection,
-    dies,
-    disk,
-    latency,
-    merging,
-    order,
-    region,
-    spare,
-    table,
-    trim,
-    units,
-)
+from ssdscope.probes.merging import probe as merging
+from ssdscope.probes.order import probe as order
+from ssdscope.probes.region import probe as region
+from ssdscope.probes.spare import probe as spare
+from ssdscope.probes.table import probe as table
+from ssdscope.probes.trim import probe as trim
+from ssdscope.probes.units import probe as units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,8 @@ from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.machine import naming_machine
 from ssdscope.probes.bench.states import State, Window
 from ssdscope.probes.budget import Budget, StageProgress, silent
+from ssdscope.probes.disk import probe as disk
 from ssdscope.probes.mechanisms import MASKS
-from ssdscope.probes.properties import disk
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.registry import choose, every
 

@@ -1,0 +1,185 @@
+"""How far a drive reads ahead of reads that follow each other.
+
+Question
+    Where does what a drive fetches behind a row of reads end?
+Physics
+    A drive that sees reads follow each other fetches what comes next, up to a distance behind the
+    last of them, and on to the end of a flash page. What was fetched is read from its memory.
+Plan
+    Four blocks in a row, a pause in which whatever is fetched arrives, then single blocks. First
+    the next one, or the one before the row, which no drive fetches; then some far behind, each
+    twice as far as the one before; then many about where these are slow. The nearest is read first,
+    so that none puts out what lies further on, and none begins where the last one ended.
+Engine
+    `contrast`, then `ending`, as what is fetched ends with a page, and pages begin anywhere.
+Cannot tell
+    A distance beyond 64 MiB, or a sixteenth of the drive. What a single read makes a drive fetch.
+Source
+    kuo2009, 3.3.2, reads ever more at once: there the command's limit and the cache look alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.findings import Axis, Exhibit, Reason, Step, series
+from ssdscope.inference.contrast import contrast
+from ssdscope.inference.levels import FOUND
+from ssdscope.inference.series import Series, Weighed
+from ssdscope.probes import verdict
+from ssdscope.probes.bench.rows import patient_read, random_blocks
+from ssdscope.probes.caches.ending import ending
+from ssdscope.probes.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ssdscope.findings import Evidence, Finding
+    from ssdscope.probes.bench.ledger import Bench
+    from ssdscope.probes.plan import Ask
+
+__all__ = ["AHEAD", "Behind", "Next", "detect_ahead"]
+
+AHEAD = "read_ahead_bytes"
+ROW = 4
+PAUSE_NS = 50_000_000
+REST_NS = 2_000_000
+"""Before each read: what the one before made the drive fetch is there."""
+ROWS, FINE_READS = 192, 2048
+SINGLES, APART_BLOCKS = 12, 6
+"""Behind one row, at most; and so far apart on average, at least."""
+FARTHEST_BYTES = 64 << 20
+LARGEST_PAGE_BYTES = 256 << 10
+PLACES = 400
+
+
+def _times_behind(
+    bench: Bench, rng: np.random.Generator, distances: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Read rows, and single blocks at distances from their ends, in blocks; give ends and times."""
+    block = bench.info.logical_block_bytes
+    rows, singles = distances.shape
+    room = (ROW + 1 + int(distances.max())) * block
+    ends = random_blocks(rng, (ROW + 1) * block, bench.info.capacity_bytes - room, (rows, 1), block)
+    places = ends + np.hstack([np.tile(np.arange(-ROW, 0), (rows, 1)), distances]) * block
+    pauses = np.concatenate([[REST_NS] * ROW, [PAUSE_NS], [REST_NS] * (singles - 1)])
+    log = patient_read(
+        bench, places.ravel(), block, pauses_ns=np.tile(pauses, rows).astype(np.uint64)
+    )
+    return ends, log.latency_ns.reshape(rows, -1)[:, ROW:].astype(float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Next(Plan):
+    """The block behind a row (`x` 0) and the block before one (1), in pairs of rows."""
+
+    read_cache: bool = True
+
+    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        """Read both of each pair, one behind the other."""
+        distances = np.tile([[0], [-ROW - 1]], (ROWS, 1))
+        _, times = _times_behind(bench, rng, distances)
+        pair = np.arange(times.size)
+        return Series.of(pair % 2, times, stratum=pair // 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Behind(Plan):
+    """Blocks behind rows: `x` is where each begins, `stratum` where its row ends, in bytes.
+
+    Attributes
+    ----------
+    low_blocks, high_blocks
+        Between which distances; evenly if there is a low one, otherwise each twice the last.
+    """
+
+    read_cache: bool = True
+    low_blocks: int = 0
+    high_blocks: int
+
+    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        """Read rows with as many single blocks behind each as have room."""
+        distances = self._even(rng) if self.low_blocks else self._doubled(rng)
+        block = bench.info.logical_block_bytes
+        ends, times = _times_behind(bench, rng, distances)
+        return Series.of(
+            ends + distances * block, times, stratum=np.broadcast_to(ends, times.shape)
+        )
+
+    def _doubled(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        powers = np.arange(self.high_blocks.bit_length() - 2) + rng.random((ROWS // 2, 1))
+        return (1.5 * 2**powers).astype(np.int64)
+
+    def _even(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        span = self.high_blocks - self.low_blocks
+        singles = int(np.clip(span // APART_BLOCKS, 1, SINGLES))
+        spread = np.sort(rng.random((FINE_READS // singles, singles)), axis=1)
+        apart = 2 * np.arange(singles)  # none begins where the last one ended
+        return np.asarray(
+            self.low_blocks + (spread * (span - apart[-1])).astype(np.int64) + apart, np.int64
+        )
+
+
+def detect_ahead(
+    ask: Ask, told_apart: Callable[[Series], Series], evidence: Evidence, probe: str
+) -> Finding:
+    """Answer how far is read ahead, on a drive with a read cache.
+
+    Parameters
+    ----------
+    told_apart
+        Says of each time whether it is that of a block in memory or of one in flash.
+    """
+    follows = contrast(told_apart(ask.take(Next())))
+    if follows.score < FOUND["contrast"] or (follows.estimate or 0) <= 1:
+        none = replace(follows, estimate=None)
+        return verdict.weighed(AHEAD, none, "contrast", evidence, probe=probe)
+    block = ask.info.logical_block_bytes
+    most = min(ask.info.capacity_bytes // 16, FARTHEST_BYTES) // block
+    doubled = told_apart(ask.take(Behind(high_blocks=most)))
+    rough = _end(doubled, np.geomspace(1, most, PLACES) * block)
+    if rough.estimate is None or rough.score < FOUND["ending"] or rough.interval is None:
+        return verdict.refused(AHEAD, Reason.RANGE_TOO_SMALL, evidence, probe=probe)
+    nearest, farthest = (int(each // block) for each in rough.interval)
+    page = int(rough.detail["width"]) // block
+    near = Behind(
+        low_blocks=max(nearest * 3 // 4, 1), high_blocks=(farthest + page) * 5 // 4 + 2 * ROW
+    )
+    fine = told_apart(ask.take(near))
+    step = max((near.high_blocks - near.low_blocks) // PLACES, 1)
+    found = _end(fine, np.arange(near.low_blocks, near.high_blocks + step, step) * block)
+    shown = evidence.showing(_exhibit(fine, found))
+    value = round((found.estimate or 0) / block) * block
+    # What lies between two places that were tried is as likely as they are.
+    between = (step - 1) * block / 2
+    low, high = found.interval or (0.0, 0.0)
+    ends = (min(low - between, float(value)), max(high + between, float(value)))
+    return verdict.weighed(AHEAD, found, "ending", shown, probe=probe, value=value, interval=ends)
+
+
+def _end(behind: Series, places: ArrayLike) -> Weighed:
+    """Find where rows end that are read ahead, by how far behind the row each block begins."""
+    distances = Series.of(behind.x - behind.stratum, behind.y, stratum=behind.stratum)
+    return ending(distances, places, LARGEST_PAGE_BYTES)
+
+
+def _exhibit(behind: Series, found: Weighed) -> Exhibit:
+    distances: ArrayLike = behind.x - behind.stratum
+    fits: tuple[Step, ...] = ()
+    if found.estimate is not None and found.interval is not None:
+        low, high = found.interval
+        fits = (Step(at=found.estimate, low=low, high=high, word="read ahead"),)
+    return Exhibit(
+        name="reads-behind-a-row",
+        title="Reads behind a row of reads",
+        caption="Fast are those that come from memory: what lies so far behind the row was there.",
+        x=Axis("distance", "bytes"),
+        y=Axis("latency", "ns"),
+        series=(series("reads", distances, behind.y, "points"),),
+        fitted=fits,
+    )

@@ -1,0 +1,13 @@
+"""How many reads are served side by side, and how pages lie on what serves them.
+
+`probe`
+    The question and what is told.
+`sorting`
+    Blocks sorted into classes that wait for each other.
+`placement`, `rows`
+    How rows of pages lie over the classes.
+`volumes`
+    Bits of the address that choose.
+`partition`, `mixture`, `halves`, `lengths`
+    Engines: classes of places, levels of pairs, marks that part classes, lengths of stretches.
+"""

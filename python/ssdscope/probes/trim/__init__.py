@@ -1,0 +1,1 @@
+"""How much faster random writes are after half of the drive was discarded."""
