@@ -140,6 +140,60 @@ def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
         assert chosen == answering or name in registry.every()
 
 
+EVER_LISTED = {
+    "disk": ("disk",),
+    "latency": ("latency",),
+    "caches": ("caches", "read_cache"),
+    "table": ("table", "map_cache"),
+    "buffer": ("buffer", "write_buffer"),
+    "units": ("units", "rmw_unit"),
+    "merging": ("merging", "merge_unit", "open_units"),
+    "region": ("region", "pslc"),
+    "dies": ("dies", "interleave", "placement", "internal_volumes"),
+    "trim": ("trim", "trim_rounds"),
+    "order": ("order", "allocation"),
+    "collection": ("collection", "gc_period", "reclaim_unit", "idle_gc"),
+    "spare": ("spare", "gc_knee", "amplification"),
+}
+"""Every name that `probe list` has shown in any version, by the probe that answers today."""
+
+
+@pytest.mark.parametrize(
+    ("name", "today"), [(name, today) for today, names in EVER_LISTED.items() for name in names]
+)
+def test_every_name_that_was_ever_listed_works(name: str, today: str) -> None:
+    from ssdscope.findings import Absent, Evidence, Findings
+    from ssdscope.probes import registry
+    from ssdscope.probes.budget import Budget
+
+    for budget in ("default", "full"):
+        chosen = registry.choose(name, Budget.parse(budget))
+        assert [each.name for each in chosen] == [today]
+    properties = [each for names in FAMILIES.values() for each in names]
+    every = Findings(
+        Absent(name=each, probe="-", bound=0.0, reason="-", evidence=Evidence())
+        for each in properties
+    )
+    (first, *_) = every.led_by(name)
+    assert first in registry.every()[today].properties
+
+
+def test_the_list_has_every_name_that_works_and_the_nearest_is_one(cli) -> None:
+    from ssdscope.findings.earlier_names import EARLIER_NAMES
+    from ssdscope.probes import registry
+
+    assert not {*EARLIER_NAMES} & {*registry.every(), *registry.answering(), *FAMILIES}
+    assert {name for names in EVER_LISTED.values() for name in names} == {
+        *registry.every(),
+        *EARLIER_NAMES,
+    } | {*("allocation", "open_units", "placement")}
+    listed = {word.strip(",") for word in cli("probe", "list").out.split()}
+    assert listed >= {*registry.every(), *registry.answering(), *FAMILIES, *EARLIER_NAMES}
+    said = cli("probe", "write_bufer", "sim:mqsim-8g")
+    assert said.status == 2
+    assert "did you mean write_buffer" in said.err
+
+
 def test_half_of_a_drive_of_less_than_64_pieces_is_discarded_in_fewer(cli) -> None:
     hundred_mib = ("--set", "nand.blocks_per_plane=50", "--set", "over_provisioning_ratio=1.0")
     said = cli("probe", "trim", "sim:mqsim-8g", *hundred_mib, "--seed", "1", "-o", "json")

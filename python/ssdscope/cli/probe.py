@@ -294,10 +294,19 @@ def _list(target: str | None, output_format: str) -> int:
         columns = [index for index in range(len(heads)) if info is not None or index != 3]
         picked = [tuple(text[index] for index in columns) for text in texts]
         emit(table(tuple(heads[index] for index in columns), picked, left=len(columns)))
+        emit("\nproperties and earlier names are names, too:")
+        emit(table(("name", "earlier names", "properties"), [*map(_names, rows)], left=3))
     return EXIT_DONE
 
 
+def _names(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Lay out what else a probe is asked for by."""
+    return row["name"], ", ".join(row["earlier_names"]) or "-", ", ".join(row["properties"])
+
+
 def _described(probe: "ProbeInfo", info: "DeviceInfo | None") -> dict[str, Any]:
+    from ssdscope.findings.earlier_names import EARLIER_NAMES
+
     return {
         "name": probe.name,
         "class": probe.weight,
@@ -306,6 +315,11 @@ def _described(probe: "ProbeInfo", info: "DeviceInfo | None") -> dict[str, Any]:
         "cost": probe.cost,
         "summary": probe.summary,
         "properties": list(probe.properties),
+        "earlier_names": [
+            name
+            for name, current in EARLIER_NAMES.items()
+            if current in (probe.name, *probe.properties)
+        ],
     }
 
 

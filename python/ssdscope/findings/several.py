@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from ssdscope.findings import reading
+from ssdscope.findings.earlier_names import current_name
 from ssdscope.findings.families import FAMILIES
 from ssdscope.findings.finding import Finding
 
@@ -41,6 +42,7 @@ class Findings(Mapping[str, Finding]):
 
     def led_by(self, name: str) -> Self:
         """Give the same answers, those of a property or a family first where they are there."""
+        name = current_name(name)
         first = FAMILIES.get(name, (name,))
         return type(self)(sorted(self.values(), key=lambda each: each.name not in first))
 

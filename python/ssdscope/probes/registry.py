@@ -6,6 +6,7 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
+from ssdscope.findings.earlier_names import EARLIER_NAMES, current_name
 from ssdscope.findings.families import FAMILIES
 from ssdscope.probes.buffer import probe as buffer
 from ssdscope.probes.caches import probe as caches
@@ -82,22 +83,23 @@ def _wanted(probe: ProbeInfo) -> tuple[str, ...]:
 def choose(name: str, budget: Budget) -> list[ProbeInfo]:
     """Give the probe of a name, those that answer a property or a family, or all that may run.
 
-    Of several it is those that the budget allows; if it allows none of them, all.
+    Of several it is those that the budget allows; if it allows none of them, all. Names of probes
+    of earlier versions stand for what answers the same today.
 
     Raises
     ------
     UsageError
         If the name is unknown.
     """
-    probes = every()
+    probes, current = every(), current_name(name)
     if name == "all":
         return _allowed(probes.values(), budget)
-    if name in probes:
-        return [probes[name]]
-    wanted = set(FAMILIES.get(name, (name,)))
+    if current in probes:
+        return [probes[current]]
+    wanted = set(FAMILIES.get(current, (current,)))
     chosen = [probe for probe in probes.values() if wanted & set(probe.properties)]
     if not chosen:
-        known = [*probes, *answering(), *FAMILIES, "all", "list"]
+        known = [*probes, *answering(), *FAMILIES, *EARLIER_NAMES, "all", "list"]
         hint = nearest(name, known, listed_by="ssdscope probe list")
         raise UsageError(f"there is no probe, property or family {name!r}", hint=hint)
     return _allowed(chosen, budget) or chosen
