@@ -63,10 +63,8 @@ def period(series: Series, periods: ArrayLike, *, seed: int = 0) -> Weighed:
     folds = _Folds(kept.x.astype(np.int64), candidates, kinds)
     scores = normal_scores(kept.y, kinds)
     shares = folds.shares(scores)
-    rng = stream(seed, "inference.period")
-    chance = np.array(
-        [folds.shares(_shuffled(rng, scores, kinds)).max() for _ in range(PERMUTATIONS)]
-    )
+    rng, shuffles = stream(seed, "inference.period"), _Shuffles(scores, kinds)
+    chance = np.array([folds.shares(shuffles.draw(rng)).max() for _ in range(PERMUTATIONS)])
     deviation = max(float(chance.std(ddof=1)), np.finfo(float).tiny)
     unlikely = (float(shares.max()) - float(chance.mean())) * math.pi / (deviation * math.sqrt(6))
     score = max(unlikely + EULER, 0.0)
@@ -161,6 +159,17 @@ def _other(length: int, found: int, margin: float) -> Rival:
     return Rival(name, float(margin), float(length))
 
 
+def _nearest(candidates: NDArray[np.int64], gained: NDArray[np.float64], at: int) -> list[Rival]:
+    """Name of parts, of multiples and of what is neither the one that comes closest to the best."""
+    found, margins = int(candidates[at]), gained[at] - gained
+    part, multiple = found % candidates == 0, candidates % found == 0
+    kinds = part, multiple & ~part, ~(part | multiple)
+    others = [np.flatnonzero(each & (candidates != found)) for each in kinds]
+    # Of several that come as close the largest.
+    closest = [each[::-1][np.argmin(margins[each[::-1]])] for each in others if each.size]
+    return [_other(int(candidates[each]), found, margins[each]) for each in closest]
+
+
 def _slower(kept: Series, length: int, begin: int, rows: NDArray[np.float64]) -> float:
     """Give by how much what a profile says is slowest exceeds what it says is fastest."""
     kinds = np.unique(kept.stratum, return_inverse=True)[1]
@@ -203,17 +212,18 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
     first = int(places.min()) if places.size else 0
     begin = -(-first // candidates) * candidates - first
     sums, counts = (np.bincount(places - first, each) for each in (scores, None))
+    # The method of an array asks for more than it adds where there are few.
+    add = np.add.reduce
     on = np.array(
         [
-            (sums[at::each].sum(), counts[at::each].sum())
+            (add(sums[at::each]), add(counts[at::each]))
             for at, each in zip(begin.tolist(), candidates.tolist(), strict=True)
         ]
     )
     gained, free = _above(on[:, 0], on[:, 1], scores)
     at = int(np.argmax(gained))
     found = int(candidates[at])
-    others = np.delete(np.arange(candidates.size), at)
-    rivals = [_other(int(candidates[each]), found, gained[at] - gained[each]) for each in others]
+    rivals = _nearest(candidates, gained, at)
     # Or a stretch of each is slower as a whole, as all that lies on one member of an array.
     widths = [found // each for each in range(2, MEMBERS + 1) if found >= 2 * each]
     within = np.array([places % found < each for each in widths], float).reshape(-1, len(kept))
@@ -221,7 +231,6 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
     stretches = _above(within @ scores, within.sum(axis=1), scores)[0]
     if stretches.size:
         rivals.append(Rival("stretch", float(gained[at] - stretches.max())))
-    nearest = {each.name: each for each in sorted(rivals, key=lambda each: -each.margin)}
     there = places % found == 0
     both = there.any() and not there.all()
     effect = float(np.median(kept.y[there]) / np.median(kept.y[~there]) - 1) if both else 0.0
@@ -231,7 +240,7 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
     score = max(float(gained[at]) - math.log(candidates.size), 0.0)
     detail = {"gained": float(gained[at])}
     weighed = Weighed(float(found), None, score, max(effect, 0.0), bound, (), detail)
-    return weighed.against(list(nearest.values()))
+    return weighed.against(sorted(rivals, key=lambda each: -each.margin))
 
 
 def _above(
@@ -280,36 +289,50 @@ class _Ranked:
     def __init__(
         self, x: NDArray[np.float64], scores: NDArray[np.float64], kinds: NDArray[np.int64]
     ) -> None:
-        places = x.astype(np.int64)
-        each = (kinds == number for number in range(int(kinds.max()) + 1))
-        self._all = [(scores, places)]
-        self._each = [(scores[there], places[there]) for there in each]
+        places, strata = x.astype(np.int64), int(kinds.max()) + 1
+        each = [scores[kinds == number] for number in range(strata)]
+        self._places, self._scores, self._kinds = places, scores, kinds
+        self._together = np.array([[scores.size, float(scores @ scores)]])
+        self._apart = np.array([[part.size, float(part @ part)] for part in each])
 
     def fits(self, template: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the log likelihood that a template gains, by where it begins.
 
         One row stands for all strata together, else each for its own.
         """
-        parts = self._all if len(template) == 1 else self._each
-        length = template.shape[1]
-        every = (
-            _shifted(scores, places % length, row - row.mean())
-            for row, (scores, places) in zip(template, parts, strict=True)
-        )
-        return np.asarray(np.sum(list(every), axis=0))
+        rows, length = template.shape
+        at, (sizes, totals) = self._places % length, self._together.T
+        if rows > 1:
+            at, (sizes, totals) = at + length * self._kinds, self._apart.T
+        shape = rows, length
+        sums = np.bincount(at, self._scores, rows * length).reshape(shape)
+        counts = np.bincount(at, minlength=rows * length).reshape(shape)
+        profiles = template - template.mean(axis=1, keepdims=True)
+        every = _shifted(sums, counts.astype(float), profiles, sizes[:, None], totals[:, None])
+        return np.asarray(np.sum(every, axis=0))
 
 
 def _shifted(
-    scores: NDArray[np.float64], places: NDArray[np.int64], profile: NDArray[np.float64]
+    sums: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    profiles: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    totals: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Give the log likelihood that a profile gains from each place on; none where it falls."""
-    sums, counts = (np.bincount(places, each, profile.size) for each in (scores, None))
-    at = np.fft.rfft(np.stack([profile, profile**2]), axis=1).conj()
-    folded = np.fft.rfft(np.stack([sums, counts.astype(float)]), axis=1)
-    along, size = np.fft.irfft(folded * at, profile.size, axis=1)
-    total = float(scores @ scores)
-    share = np.maximum(along, 0) ** 2 / np.maximum(size * total, np.finfo(float).tiny)
-    return np.asarray(-scores.size / 2 * np.log(np.maximum(1 - share, 1e-12)))
+    """Give the log likelihood that a profile gains from each place on; none where it falls.
+
+    Parameters
+    ----------
+    sums, counts, profiles : ndarray, shape (strata, length)
+        Of scores at each place; and what is expected there, whose mean is 0.
+    sizes, totals : ndarray, shape (strata, 1)
+        How many scores there are, and the sum of their squares.
+    """
+    at = np.fft.rfft(np.stack([profiles, profiles**2]), axis=2).conj()
+    folded = np.fft.rfft(np.stack([sums, counts]), axis=2)
+    along, size = np.fft.irfft(folded * at, profiles.shape[1], axis=2)
+    share = np.maximum(along, 0) ** 2 / np.maximum(size * totals, np.finfo(float).tiny)
+    return np.asarray(-sizes / 2 * np.log(np.maximum(1 - share, 1e-12)))
 
 
 def _rivals(
@@ -339,14 +362,19 @@ def _effect(kept: Series, found: int) -> float:
     return float(np.expm1(there.max() - np.median(there))) if there.size > 1 else 0.0
 
 
-def _shuffled(
-    rng: np.random.Generator, values: NDArray[np.float64], kinds: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Shuffle within strata."""
-    order = np.lexsort((rng.random(values.size), kinds))
-    shuffled = np.empty_like(values)
-    shuffled[np.argsort(kinds, kind="stable")] = values[order]
-    return shuffled
+class _Shuffles:
+    """Shuffles values within strata, again and again."""
+
+    def __init__(self, values: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:
+        self._strata = [np.flatnonzero(kinds == each) for each in np.unique(kinds)]
+        self._values = values
+
+    def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return the values of each stratum in random order."""
+        keys, shuffled = rng.random(self._values.size), np.empty_like(self._values)
+        for there in self._strata:
+            shuffled[there] = self._values[there[np.argsort(keys[there])]]
+        return shuffled
 
 
 class _Folds:

@@ -9,6 +9,8 @@ import numpy as np
 from ssdscope.stats.robust import NORMAL_CONSISTENCY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -131,13 +133,34 @@ def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) ->
     share : float
         In (0, 1].
     """
-    xs, ys = np.log2(np.asarray(depths, dtype=float)), isotonic(rates)
-    target = share * ys[-1]
-    first = int(np.argmax(ys >= target))
-    if first == 0:
-        return float(2 ** xs[0])
-    fraction = (target - ys[first - 1]) / (ys[first] - ys[first - 1])
-    return float(2 ** (xs[first - 1] + fraction * (xs[first] - xs[first - 1])))
+    return float(saturation_depths(np.atleast_2d(depths), np.atleast_2d(rates), (share,))[0, 0])
+
+
+def saturation_depths(
+    depths: ArrayLike, rates: ArrayLike, shares: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return the depths of several curves and shares; as `saturation_depth`.
+
+    Parameters
+    ----------
+    depths, rates : array_like, shape (curves, n)
+
+    Returns
+    -------
+    ndarray, shape (shares, curves)
+    """
+    xs = np.log2(np.asarray(depths, dtype=float))
+    ys = np.array([isotonic(each) for each in np.asarray(rates, dtype=float)])
+    curves, found = np.arange(len(xs)), np.empty((len(shares), len(xs)))
+    for share, row in zip(shares, found, strict=True):
+        target = share * ys[:, -1]
+        at = np.argmax(ys >= target[:, None], axis=1)
+        before = np.maximum(at - 1, 0)
+        low, high = ys[curves, before], ys[curves, at]
+        rise = np.where(at > 0, high - low, 1.0)
+        fraction = np.where(at > 0, (target - low) / rise, 0.0)
+        row[:] = 2 ** (xs[curves, before] + fraction * (xs[curves, at] - xs[curves, before]))
+    return found
 
 
 def settling_requests(depth: int) -> int:

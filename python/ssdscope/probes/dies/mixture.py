@@ -75,8 +75,8 @@ def levels_of(logs: ArrayLike) -> Levels:
     while found[0].count < MOST_LEVELS:
         centres = found[0].centres
         # Of sorted values, the median of a share at either end.
-        ends = (float(np.quantile(values, end)) for share in BEGINNINGS for end in _ends(share))
-        tries = (_fitted(values, np.append(centres, end)) for end in ends)
+        ends = np.quantile(values, [end for share in BEGINNINGS for end in _ends(share)])
+        tries = (_fitted(values, np.append(centres, end)) for end in dict.fromkeys(ends.tolist()))
         more = max(tries, key=lambda each: each[1])
         if more[1] - found[1] <= 2 * math.log(values.size):
             break

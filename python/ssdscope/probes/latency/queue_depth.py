@@ -51,7 +51,7 @@ from ssdscope.probes.bench.discipline import (
 )
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.latency.saturation import saturation
+from ssdscope.probes.latency.saturation import saturation, saturations
 from ssdscope.probes.plan import Plan
 from ssdscope.targets.quiet import machine_busy
 from ssdscope.units import format_binary
@@ -297,10 +297,8 @@ def _weighed(parts: list[Series], *, lasting: bool = False) -> Weighed:
     alone = np.where(depth == 1, inside, 1.0)
     curve = Series.of(inside / alone, rate / alone, stratum=stratum)
     every, place = np.unique(depth, return_inverse=True)
-    found, *others = (
-        saturation(curve, share, place=place)
-        for share in (PLATEAU_SHARE, PLATEAU_SHARE - RATE_OFF, PLATEAU_SHARE + RATE_OFF)
-    )
+    shares = PLATEAU_SHARE, PLATEAU_SHARE - RATE_OFF, PLATEAU_SHARE + RATE_OFF
+    found, *others = saturations(curve, shares, place=place)
     if found.estimate is None or found.interval is None:
         raise Stopped(Reason.BUDGET_EXHAUSTED, "too few depths can be tried")
     means = np.maximum.accumulate([curve.x[place == each].mean() for each in range(every.size)])

@@ -10,12 +10,14 @@ import numpy as np
 from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
-from ssdscope.stats.changepoint import isotonic, saturation_depth
+from ssdscope.stats.changepoint import isotonic, saturation_depths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["saturation"]
+__all__ = ["saturation", "saturations"]
 
 REPLICATES = 400
 
@@ -43,23 +45,38 @@ def saturation(
     Weighed
         The effect is by how much the last place gives more than the first, as a share.
     """
+    return saturations(series, (share,), place=place, seed=seed)[0]
+
+
+def saturations(
+    series: Series, shares: Sequence[float], *, place: ArrayLike | None = None, seed: int = 0
+) -> list[Weighed]:
+    """Find the places of several shares; as `saturation`, at the cost of one."""
     kept = series.kept()
     of = np.unique(kept.x, return_inverse=True)[1] if place is None else np.asarray(place)
     of = of if of.size == len(kept) else of[series.valid]
     if np.unique(of).size < 3:
-        return nothing()
+        return [nothing() for _ in shares]
     places, table = (_by_stratum(np.log(each), kept, of) for each in (kept.x, kept.y))
-    best, gain = _reached(places, table, share)
     rng = stream(seed, "inference.course")
     draws = rng.integers(0, len(table), (REPLICATES, len(table)))
-    samples = np.array([_reached(places[draw], table[draw], share) for draw in draws])
-    low, high = (float(each) for each in np.quantile(samples[:, 0], [0.025, 0.975]))
+    # The first replicate is of all strata, each once.
+    of_all = np.vstack([np.arange(len(table)), draws])
+    # Few strata are drawn in few ways.
+    every, which = np.unique(of_all, axis=0, return_inverse=True)
+    at = np.maximum.accumulate(np.exp(places[every].mean(axis=1)), axis=1)
+    even = np.array([isotonic(each) for each in np.exp(table[every].mean(axis=1))])
+    gain, *sampled = (even[:, -1] / even[:, 0] - 1)[which].tolist()
     gains = table[:, -1] - table[:, 0]
     error = float(gains.std(ddof=1)) / math.sqrt(gains.size) if gains.size > 1 else math.inf
     t = float(gains.mean()) / error if error > 0 else math.inf
     score = gains.size / 2 * math.log1p(t**2 / max(gains.size - 1, 1)) if t > 0 else 0.0
-    bound = float(np.quantile(samples[:, 1], 0.95))
-    return Weighed(best, (low, high), score, gain, bound)
+    bound = float(np.quantile(sampled, 0.95))
+    found = []
+    for best, *samples in saturation_depths(at, even, shares)[:, which].tolist():
+        low, high = (float(each) for each in np.quantile(samples, [0.025, 0.975]))
+        found.append(Weighed(best, (low, high), score, gain, bound))
+    return found
 
 
 def _by_stratum(
@@ -70,12 +87,3 @@ def _by_stratum(
     table = np.tile(group_medians(values, of, int(of.max()) + 1), (strata.size, 1))
     table[row, of] = values
     return table
-
-
-def _reached(
-    places: NDArray[np.float64], table: NDArray[np.float64], share: float
-) -> tuple[float, float]:
-    """Give the place by some of the strata, and the gain from first to last; all are logarithms."""
-    at = np.maximum.accumulate(np.exp(places.mean(axis=0)))
-    even = isotonic(np.exp(table.mean(axis=0)))
-    return saturation_depth(at, even, share), float(even[-1] / even[0] - 1)
