@@ -59,7 +59,8 @@ def cells(series: Series, sizes: ArrayLike, *, above: float | None = None) -> We
     scores = normal_scores(kept.y, np.zeros(len(kept))) if above is None else kept.y > above
     if np.ptp(scores.astype(float)) == 0:
         return nothing()
-    fits = [_phase(lower, apart, scores, int(size)) for size in tried]
+    judge = _Scores(scores)
+    fits = [_phase(lower, apart, judge, int(size)) for size in tried]
     gained = np.array([each for each, _ in fits])
     best = int(np.argmax(gained))
     size, begins = int(tried[best]), fits[best][1]
@@ -83,46 +84,52 @@ def cells(series: Series, sizes: ArrayLike, *, above: float | None = None) -> We
     )
 
 
+class _Scores:
+    """Scores of pairs, with what every size and beginning asks of them."""
+
+    def __init__(self, scores: NDArray[Any]) -> None:
+        self.are_flags = scores.dtype == np.bool_
+        self.size, self.total = scores.size, np.count_nonzero(scores)
+        self.each, self.mean = scores.astype(float), scores.mean()
+        self.squares = float(((scores - self.mean) ** 2).sum())
+
+    def gained(self, sums: NDArray[np.float64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the log likelihood of two levels against one, by sum and number of those apart."""
+        if self.are_flags:
+            hits, held = np.round(sums), np.round(counts)
+            both = likelihood(hits, held) + likelihood(self.total - hits, self.size - held)
+            return np.asarray(both - likelihood(self.total, self.size))
+        more = sums - self.mean * counts
+        share = more**2 * (1 / counts + 1 / (self.size - counts)) / self.squares
+        return np.asarray(-self.size / 2 * np.log(np.maximum(1 - share, 1e-12)))
+
+
 def _phase(
-    lower: NDArray[np.int64], apart: NDArray[np.int64], scores: NDArray[Any], size: int
+    lower: NDArray[np.int64], apart: NDArray[np.int64], scores: _Scores, size: int
 ) -> tuple[float, int]:
     """Find where cells of a size begin, and give the log likelihood that they gain, too.
 
     A pair is parted by a beginning at any of the places behind the lower, up to the higher.
     """
     near = apart < size
-    first = (lower[near] + 1) % size
-    ends = np.concatenate([first, first + apart[near]])
-    sums, counts = (
-        np.cumsum(np.bincount(ends, np.concatenate([each, -each]), minlength=2 * size))
-        .reshape(2, size)
-        .sum(axis=0)
-        for each in (scores[near].astype(float), np.ones(first.size))
-    )
-    sums += scores[~near].sum()
+    first = lower[near] + 1
+    first -= first // size * size
+    last, each = first + apart[near], scores.each[near]
+    ends = np.concatenate([first, last])
+    parted = np.bincount(ends, np.concatenate([each, -each]), minlength=2 * size)
+    sums = np.cumsum(parted).reshape(2, size).sum(axis=0)
+    begun, ended = (np.bincount(at, minlength=2 * size) for at in (first, last))
+    counts = np.cumsum(begun - ended).reshape(2, size).sum(axis=0).astype(float)
+    sums += scores.each[~near].sum()
     counts += np.count_nonzero(~near)
-    more = sums - scores.mean() * counts
+    more = sums - scores.mean * counts
     both = (counts > 0.5) & (counts < scores.size - 0.5) & (more > 0)
     if not both.any():
         return 0.0, 0
     gained = np.zeros(size)
-    gained[both] = _gained(scores, sums[both], counts[both])
+    gained[both] = scores.gained(sums[both], counts[both])
     best = int(np.argmax(gained))
     return float(gained[best]), best
-
-
-def _gained(
-    scores: NDArray[Any], sums: NDArray[np.float64], counts: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Give the log likelihood of two levels against one, by sum and number of those apart."""
-    if scores.dtype == np.bool_:
-        hits, held, total = np.round(sums), np.round(counts), np.count_nonzero(scores)
-        both = likelihood(hits, held) + likelihood(total - hits, scores.size - held)
-        return np.asarray(both - likelihood(total, scores.size))
-    more = sums - scores.mean() * counts
-    explained = more**2 * (1 / counts + 1 / (scores.size - counts))
-    share = explained / float(((scores - scores.mean()) ** 2).sum())
-    return np.asarray(-scores.size / 2 * np.log(np.clip(1 - share, 1e-12, None)))
 
 
 def _rivals(

@@ -301,7 +301,9 @@ class _Ranked:
         One row stands for all strata together, else each for its own.
         """
         rows, length = template.shape
-        at, (sizes, totals) = self._places % length, self._together.T
+        # The remainder of a division by one number: numpy divides many numbers at once.
+        at = self._places - self._places // length * length
+        sizes, totals = self._together.T
         if rows > 1:
             at, (sizes, totals) = at + length * self._kinds, self._apart.T
         shape = rows, length

@@ -47,6 +47,8 @@ def block_bootstrap(
     data = np.asarray(blocks, dtype=float)
     rng = stream(seed, "stats.bootstrap")
     draws = rng.integers(0, len(data), size=(replicates, len(data)))
+    if statistic is np.mean and data.ndim == 1:
+        return np.asarray(data[draws].mean(axis=1))
     return np.asarray([statistic(data[draw]) for draw in draws])
 
 

@@ -63,7 +63,10 @@ def amplification_course(
             blocks[:, :-1] += flow[:, 1:]
             blocks[:, pages] += step / pages
             written = at[index] + (part + 1) * step
-            victims = collected(blocks, np.clip(written - spare, 0, step), pages - valid)
+            needed = np.minimum(np.maximum(written - spare, 0), step)
+            if not needed.any():
+                continue
+            victims = collected(blocks, needed, pages - valid)
             blocks -= victims
             copied = victims @ valid
             blocks[:, pages] += copied / pages
@@ -76,7 +79,7 @@ def _chosen(blocks: NDArray[Any], needed: NDArray[Any], stale: NDArray[Any]) -> 
     """Take the blocks with the fewest valid pages that free as many as are needed."""
     frees = blocks * stale
     before = np.cumsum(frees, axis=1) - frees
-    taken: NDArray[Any] = np.clip(needed - before, 0, frees)
+    taken: NDArray[Any] = np.minimum(np.maximum(needed - before, 0), frees)
     taken[:, :-1] /= stale[:-1]
     return taken
 
@@ -90,7 +93,9 @@ def _drawn(
     total = np.maximum(there.sum(axis=1, keepdims=True), 1e-300)
     # The chance that every draw has more valid pages.
     worse = np.maximum(1 - np.cumsum(there, axis=1) / total, 0) ** draws
-    drawn = -np.diff(worse, axis=1, prepend=1)
+    drawn = np.empty_like(worse)
+    np.subtract(1, worse[:, 0], out=drawn[:, 0])
+    np.subtract(worse[:, :-1], worse[:, 1:], out=drawn[:, 1:])
     frees = (drawn * stale).sum(axis=1, keepdims=True)
     taken: NDArray[Any] = np.minimum(drawn * needed / np.maximum(frees, 1e-12), there)
     return taken

@@ -56,7 +56,9 @@ class Levels:
         ndarray, shape (n,)
             Logarithms; of what may be a spike none.
         """
-        each = (1 - OUTLIERS) * _densities(np.asarray(logs, float), self.centres, self.deviation)
+        each = (1 - OUTLIERS) * _density(
+            np.asarray(logs, float) - self.centres[:, None], self.deviation
+        )
         others = np.delete(each, level, axis=0).max(axis=0, initial=0.0)
         return np.asarray(np.log(each[level] + self.rest) - np.log(others + self.rest))
 
@@ -107,32 +109,42 @@ def _apart(values: NDArray[np.float64], found: Levels) -> Levels:
 def _fitted(values: NDArray[np.float64], centres: NDArray[np.float64]) -> tuple[Levels, float]:
     """Fit so many levels by the greatest likelihood, and give that, too."""
     count = centres.size
-    nearest = np.abs(values - centres[:, None]).min(axis=0)
-    deviation = max(float(nearest.mean()), NARROWEST)
+    apart = values - centres[:, None]
+    deviation = max(float(np.abs(apart).min(axis=0).mean()), NARROWEST)
     shares = np.full(count, 1 / count)
     rest = OUTLIERS / max(float(np.ptp(values)), NARROWEST)
     likelihood = -math.inf
+    weights, squares = np.empty_like(apart), np.empty_like(apart)
     for _ in range(ROUNDS):
-        each = (1 - OUTLIERS) * shares[:, None] * _densities(values, centres, deviation)
-        every = each.sum(axis=0) + rest
+        # In place: most of what a round takes would be memory that is asked for.
+        weights = _density(apart, deviation, out=weights)
+        weights *= (1 - OUTLIERS) * shares[:, None]
+        every = np.add.reduce(weights, axis=0)
+        every += rest
+        weights /= every
         before, likelihood = likelihood, float(np.log(every).sum())
-        weights = each / every
-        sums = weights.sum(axis=1)
+        sums = np.add.reduce(weights, axis=1)
         if sums.min() < 1:
             likelihood = -math.inf
             break
         if likelihood - before < NARROWEST:
             break
         centres, shares = weights @ values / sums, sums / sums.sum()
-        squares = float((weights * (values - centres[:, None]) ** 2).sum())
-        deviation = max(math.sqrt(squares / float(sums.sum())), NARROWEST)
+        np.subtract(values, centres[:, None], out=apart)
+        np.square(apart, out=squares)
+        squares *= weights
+        deviation = max(math.sqrt(float(squares.sum()) / float(sums.sum())), NARROWEST)
     order = np.argsort(centres)
     return Levels(centres[order], shares[order], deviation, rest), likelihood
 
 
-def _densities(
-    values: NDArray[np.float64], centres: NDArray[np.float64], deviation: float
+def _density(
+    apart: NDArray[np.float64], deviation: float, out: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Give the density of each value on each level, shape (levels, n)."""
-    scale = deviation * math.sqrt(2 * math.pi)
-    return np.asarray(np.exp(-(((values - centres[:, None]) / deviation) ** 2) / 2) / scale)
+    """Give the normal density so far from a level."""
+    found = np.divide(apart, deviation, out=out)
+    np.square(found, out=found)
+    found /= -2
+    np.exp(found, out=found)
+    found /= deviation * math.sqrt(2 * math.pi)
+    return found
