@@ -16,6 +16,7 @@ from ssdscope.cli.app import run_cli
 from ssdscope.errors import UsageError
 from ssdscope.findings import Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
+from ssdscope.probes.bench import ledger, pieces
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
@@ -26,7 +27,7 @@ from ssdscope.targets import Device, open_target
 from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
-from ssdscope.targets.records import OP_WRITE, Progress
+from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, Progress
 from ssdscope.targets.work import CALL_S, FlashWork, Work
 from ssdscope.workloads import Workload
 
@@ -93,6 +94,60 @@ def test_a_state_that_takes_longer_than_what_is_left_is_not_begun(
     found = told(device, Budget("test", 0.1, 1), monkeypatch, filled)
     assert isinstance(found, Undetectable)
     assert (found.reason, found.bytes_written) == (Reason.BUDGET_EXHAUSTED, 0)
+
+
+DEAR = ("nand.blocks_per_plane=64", "over_provisioning_ratio=1.0", "write_buffer.bytes=4194304")
+"""Writes cost more work than is expected of them: a buffer takes them in unit by unit."""
+
+
+@pytest.mark.parametrize(("share", "ends"), [(1.6, False), (20.0, True)])
+def test_a_state_that_turns_out_dearer_is_given_up_in_time(
+    share: float, ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "PIECE_BYTES", 16 << 20)
+    device = open_target("sim:mqsim-8g", sets=DEAR, seed=1).device
+    expected_s = Work(bytes_written=2 * device.info.capacity_bytes).seconds
+    budget = Budget("test", share * expected_s, 1)
+    bench = Bench(device, budget, 1)
+    before = device.flash_work().seconds
+    with bench.allowance(1 << 40, wall_s=budget.wall_s):
+        if not ends:
+            with pytest.raises(Stopped, match="its time is over"):
+                bench.enter(State.SHUFFLED)
+            spent = device.flash_work().seconds - before
+            assert 0 < spent < budget.wall_s
+            with pytest.raises(Stopped, match="its time is over"):
+                bench.enter(State.SHUFFLED)
+            assert device.flash_work().seconds - before == spent
+        else:
+            bench.enter(State.SHUFFLED)
+
+
+def test_a_list_in_pieces_is_asked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(piece_bytes: int, **pacing: Any) -> tuple[Any, int]:
+        device = open_target("sim:mqsim-8g", sets=DEAR, seed=1)
+        calls = []
+        run_list = device.device.run_list
+        monkeypatch.setattr(
+            device.device, "run_list", lambda *a, **k: calls.append(1) or run_list(*a, **k)
+        )
+        monkeypatch.setattr(pieces, "PIECE_BYTES", piece_bytes)
+        bench = Bench(device.device, Budget("test", 60, 1), 1)
+        ops = np.resize([OP_READ, OP_WRITE, OP_FLUSH, OP_WRITE], 2000)
+        offsets = np.random.default_rng(1).integers(0, 1000, 2000) * PAGE
+        flushes = ops == OP_FLUSH
+        offsets[flushes], lengths = 0, np.where(flushes, 0, PAGE)
+        with bench.allowance(1 << 40, wall_s=60):
+            log = bench.issue(ops, offsets, lengths, **pacing)
+        return {name: column.tolist() for name, column in log.columns.items()}, len(calls)
+
+    pauses = {"pauses_ns": np.where(np.arange(2000) % 7 == 0, 50_000, 0)}
+    for pacing in ({}, pauses):
+        whole, once = asked(1 << 40, **pacing)
+        parts, several = asked(64 * PAGE, **pacing)
+        assert (once, several) == (1, 16)
+        assert whole == parts
+    assert asked(64 * PAGE, iodepth=4)[1] == 1
 
 
 class Clock:

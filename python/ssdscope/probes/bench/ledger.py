@@ -21,6 +21,7 @@ from ssdscope.errors import DeviceError
 from ssdscope.findings import SIZE_SWEEP, Reason
 from ssdscope.probes.asking import Known
 from ssdscope.probes.bench.company import refuse_company, refuse_gone, refuse_split, stop_for_errors
+from ssdscope.probes.bench.pieces import PIECE_BYTES, cut, joined, rest_s, work_of
 from ssdscope.probes.bench.states import State, Window, prepare
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, silent
@@ -96,6 +97,7 @@ class Bench(Known):
         self._foreign_before = device.foreign_bytes() or _NOTHING
         self.record = Record() if record is None else record
         self._kept: dict[State, Snapshot] = {}
+        self._foreseen_s: dict[State, float] = {}
         self._state: State | None = State.AS_FOUND
         if device.info.snapshot:
             self._kept[State.AS_FOUND] = device.snapshot()
@@ -212,12 +214,24 @@ class Bench(Known):
         planned = Work(bytes_written=state.writes_bytes(self.window))
         # It is filled in order first, which is no dearer than expected.
         in_order = Work(bytes_written=min(planned.bytes_written, self.window.size_bytes))
+        # Who was stopped here before knows what it takes.
+        self._require_time(self._foreseen_s.get(state, 0.0))
         self._reserve(planned, no_dearer_s=in_order.seconds)
+        self._state, begun_s, done_bytes = None, self._worked_s, 0
+        piece_bytes = PIECE_BYTES if self.virtual else None
         try:
             with self._on_time(foresee=True) as told:
+                told["piece_bytes"] = piece_bytes
                 for result in prepare(self._device, state, self.window, self.seed, **told):
-                    self._enter_work(Work.of(result), work.of_run(result))
+                    done = Work.of(result)
+                    self._enter_work(done, work.of_run(result))
                     result.whole()
+                    done_bytes += done.bytes_written
+                    took_s = self._worked_s - begun_s
+                    more_s = rest_s(took_s, done_bytes, planned.bytes_written)
+                    self._foreseen_s[state] = took_s + more_s
+                    if self.virtual and more_s:
+                        self._require_time(more_s)
         except DeviceError as error:
             self.read([0], self.info.logical_block_bytes)  # tells if the drive is gone
             raise Stopped(Reason.DEVICE_ERRORS, f"{state.value}: {error.message}") from error
@@ -263,13 +277,10 @@ class Bench(Known):
         if changes.any():
             self._require_writable()
             self._state = None
-        written, reads = int(writes.sum()), ops == OP_READ
-        read_bytes, written_bytes = int(lengths[reads].sum()), int(lengths[writes].sum())
-        planned = Work(ops.size - written, read_bytes, written, written_bytes)
-        self._reserve(planned)
+        written_bytes = np.where(writes, lengths, np.uint64(0))
+        self._reserve(work_of(ops, lengths, written_bytes))
         before = self.foreign
-        with self._counted(planned), self._on_time() as told:
-            log = self._device.run_list(ops, offsets, lengths, **told, **pacing)
+        log = self._asked(ops, np.asarray(offsets), lengths, written_bytes, pacing)
         self._listen(log.quiet)
         theirs = self.foreign.since(before)
         refuse_company(log, theirs, self._read_ns_per_byte(), most_foreign_share)
@@ -280,6 +291,31 @@ class Bench(Known):
             if not keep_errors:
                 stop_for_errors(log)
         return log
+
+    def _asked(
+        self,
+        ops: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        lengths: npt.NDArray[Any],
+        written_bytes: npt.NDArray[Any],
+        pacing: dict[str, Any],
+    ) -> Log:
+        """Ask the drive; of a long list on a simulated one, see after each piece what is left."""
+        parts = cut(written_bytes, pacing) if self.virtual else [slice(0, ops.size)]
+        begun_s, done_bytes, planned_bytes = self._worked_s, 0, int(written_bytes.sum())
+        logs: list[Log] = []
+        for part in parts:
+            if more_s := rest_s(self._worked_s - begun_s, done_bytes, planned_bytes):
+                self._require_time(more_s)
+            pauses = pacing.get("pauses_ns")
+            own = pacing if pauses is None else pacing | {"pauses_ns": np.asarray(pauses)[part]}
+            doing = work_of(ops[part], lengths[part], written_bytes[part])
+            with self._counted(doing), self._on_time() as told:
+                logs.append(
+                    self._device.run_list(ops[part], offsets[part], lengths[part], **told, **own)
+                )
+            done_bytes += doing.bytes_written
+        return joined(logs, parts)
 
     def read(self, offsets: npt.ArrayLike, lengths: npt.ArrayLike, **pacing: Any) -> Log:
         """Read; as `issue`."""

@@ -44,19 +44,32 @@ def prepare(
     window: Window,
     seed: int,
     progress: ProgressCallback | None = None,
+    piece_bytes: int | None = None,
 ) -> Iterator[RunResult]:
-    """Write the window as the state demands, then wait; give the summary of each run."""
+    """Write the window as the state demands, then wait; give the summary of each run.
+
+    Parameters
+    ----------
+    piece_bytes
+        That a run writes at most; if absent, each pass is one run.
+    """
     offset, size = window.offset_bytes, window.size_bytes
+    firsts = range(0, size, piece_bytes or size)
+    parts = [(offset + first, min(piece_bytes or size, size - first)) for first in firsts]
     if state in (State.FILLED, State.SHUFFLED):
-        yield fill_sequentially(device, offset_bytes=offset, size_bytes=size, progress=progress)
+        for place, length in parts:
+            yield fill_sequentially(
+                device, offset_bytes=place, size_bytes=length, progress=progress
+            )
     if state is State.SHUFFLED:
-        yield overwrite_randomly(
-            device,
-            io_bytes=size,
-            seed=seed,
-            offset_bytes=offset,
-            size_bytes=size,
-            block_bytes=max(4096, device.info.logical_block_bytes),
-            progress=progress,
-        )
+        for number, (_, length) in enumerate(parts):
+            yield overwrite_randomly(
+                device,
+                io_bytes=length,
+                seed=seed + number,
+                offset_bytes=offset,
+                size_bytes=size,
+                block_bytes=max(4096, device.info.logical_block_bytes),
+                progress=progress,
+            )
     device.idle(SETTLE_NS)
