@@ -115,6 +115,7 @@ def _tell(
     output_format: str,
 ) -> None:
     """Show what was found, and what that took."""
+    from ssdscope.report import untried
     from ssdscope.report.spending import in_words
 
     document = result.to_json()
@@ -122,7 +123,8 @@ def _tell(
         emit_json(document)
         return
     where = "" if isinstance(ended, OutputError) else f"\n\npage: {page}"
-    emit(f"{findings_text(result.findings)}{where}")
+    reached = untried.of_document(document, result.findings)
+    emit(f"{findings_text(result.findings, reached)}{where}")
     note(f"used {in_words(document['provenance']['spent'])}")
 
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from ssdscope.report.looking import LeftOut
     from ssdscope.report.probing import Probed
     from ssdscope.report.spending import Plan
+    from ssdscope.report.untried import Tried
     from ssdscope.targets import DeviceInfo, Target
 
+NOT_TRIED = "not tried"
 EXAMPLES = """
 Which probes there are:
   ssdscope probe list
@@ -114,6 +116,7 @@ def probe(
     from ssdscope.report import spending
     from ssdscope.report.looking import left_out
     from ssdscope.report.probing import run_probes
+    from ssdscope.report.untried import tried
 
     if name == "list":
         return _list(target, output_format)
@@ -145,10 +148,12 @@ def probe(
     findings, used = probed.findings.led_by(name), probed.spent
     looked = left_out(opened, spend, ["probe", "all"], spending.rated(rated_writes))
     look = looked if name == "all" else None
+    whole = not probed.interrupted and probed.failure is None
+    reached = tried(findings, spend, [name]) if whole else None
     if output_format == "json":
-        _emit_document(opened, used_seed, probed, findings, look, simulated=plan.simulated)
+        _emit_document(opened, used_seed, probed, findings, look, reached, simulated=plan.simulated)
     else:
-        emit(findings_text(findings))
+        emit(findings_text(findings, reached.in_words() if reached and reached.adds else ""))
         note(f"used {spending.in_words(used)}")
     if look is not None:
         note(look.in_words())
@@ -169,6 +174,7 @@ def _emit_document(
     probed: "Probed",
     findings: "Findings",
     look: "LeftOut | None",
+    reached: "Tried | None",
     *,
     simulated: bool,
 ) -> None:
@@ -185,6 +191,7 @@ def _emit_document(
             "spent": spent,
             "interrupted": probed.interrupted,
             "left_out": None if look is None else look.to_json(),
+            "tried": None if reached is None else reached.to_json(),
         }
     )
 
@@ -202,25 +209,39 @@ def _tell_again(name: str, path: str, output_format: str) -> int:
     return EXIT_DONE
 
 
-def findings_text(findings: "Findings") -> str:
-    """Lay out findings, a line each, the surest first, and below why some could not be told."""
-    from ssdscope.findings.finding import OUTCOMES
+def findings_text(findings: "Findings", reached: str = "") -> str:
+    """Lay out findings, a line each, the surest first, and below why some could not be told.
 
+    What was not tried for want of budget is called so, and stands last.
+
+    Parameters
+    ----------
+    reached
+        How many properties were tried, and what would add more.
+    """
     rows = table(
         ("property", "outcome", "value", "95 % interval", "unit"),
         [
             (
                 finding.name,
-                finding.outcome,
+                finding.outcome if finding.tried else NOT_TRIED,
                 _value(finding),
                 _interval(finding.interval),
                 finding.unit,
             )
-            for finding in sorted(findings.values(), key=lambda each: OUTCOMES.index(each.outcome))
+            for finding in sorted(findings.values(), key=_rank)
         ],
         left=2,
     )
-    return "\n\n".join([rows, *_refusals(findings)])
+    said = [paragraph(reached)] if reached else []
+    return "\n\n".join([rows, *said, *_refusals(findings)])
+
+
+def _rank(finding: "Finding") -> tuple[bool, int]:
+    """Order findings: the surest first, and last what was not tried."""
+    from ssdscope.findings.finding import OUTCOMES
+
+    return not finding.tried, OUTCOMES.index(finding.outcome)
 
 
 def _refusals(findings: "Findings") -> list[str]:
@@ -228,7 +249,7 @@ def _refusals(findings: "Findings") -> list[str]:
     from ssdscope.findings import Undetectable
 
     alike: dict[str, list[str]] = {}
-    for finding in findings.values():
+    for finding in sorted(findings.values(), key=_rank):
         if isinstance(finding, Undetectable):
             alike.setdefault(finding.in_words(), []).append(finding.name)
     return [paragraph(f"{', '.join(names)}: {words}") for words, names in alike.items()]

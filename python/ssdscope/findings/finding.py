@@ -73,6 +73,11 @@ class Finding(ABC):
         """Unit of the value."""
         return self.about.unit
 
+    @property
+    def tried(self) -> bool:
+        """Whether it was looked for: it was not if the budget ended before there was an answer."""
+        return self.reason != Reason.BUDGET_EXHAUSTED
+
     def to_json(self) -> dict[str, Any]:
         """Write the answer with every key of the contract, absent ones as None."""
         return {
@@ -88,6 +93,7 @@ class Finding(ABC):
             "bytes_written": reading.plain(self.bytes_written),
             "requests": reading.plain(self.requests),
             "probe": self.probe,
+            "tried": self.tried,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,7 +187,8 @@ class Undetectable(Finding):
         }
 
     def __repr__(self) -> str:
-        return f"Finding({self.name}: undetectable, {self.reason})"
+        what = "undetectable" if self.tried else "not tried"
+        return f"Finding({self.name}: {what}, {self.reason})"
 
 
 def _read(found: Any, where: str) -> Finding:

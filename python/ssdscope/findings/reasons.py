@@ -143,7 +143,7 @@ WORDS: dict[Reason, Words] = {
         simulated=_NOTHING,
     ),
     Reason.BUDGET_EXHAUSTED: Words(
-        "what this probe may spend is used up",
+        "not tried: what its probe may spend is used up",
         helps="a larger budget",
     ),
     Reason.RANGE_TOO_SMALL: Words(

@@ -85,7 +85,7 @@ def answers(
         for name in probe.properties:
             if mask := masked(name, seen.known):
                 missing.pop(name)
-                yield mask.refusal(name, probe.name)
+                yield mask.refusal(name, probe.name, seen.known.get(mask.by))
             elif answer := implied(name, probe.name, seen.known):
                 missing.pop(name)
                 yield answer

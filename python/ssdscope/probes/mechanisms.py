@@ -55,10 +55,15 @@ class Mask:
         """Say whether it hides others, by what was found of it."""
         return isinstance(found, self.when) or (found is not None and found.reason in self.shows)
 
-    def refusal(self, name: str, probe: str) -> Undetectable:
-        """Give the finding of a property that it hides."""
+    def refusal(self, name: str, probe: str, found: Finding | None = None) -> Undetectable:
+        """Give the finding of a property that it hides, by what was found of it.
+
+        What was not tried for want of budget hides nothing: with more the property may be told.
+        """
+        untried = found is not None and not found.tried
+        reason = Reason.BUDGET_EXHAUSTED if untried else self.reason
         said = Evidence(detail=self.words)
-        return Undetectable(name=name, probe=probe, reason=self.reason, evidence=said)
+        return Undetectable(name=name, probe=probe, reason=reason, evidence=said)
 
 
 NO_FLASH = tuple(

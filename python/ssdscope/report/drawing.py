@@ -86,7 +86,8 @@ def value_of(finding: Finding | None) -> str:
     """Write a value, or that there is none."""
     if finding is None:
         return "not probed"
-    return "not known" if finding.outcome == "undetectable" else words.value(finding)
+    unknown = "not known" if finding.tried else words.NOT_TRIED
+    return unknown if finding.outcome == "undetectable" else words.value(finding)
 
 
 def _fitting(finding: Finding | None, room: float) -> str:

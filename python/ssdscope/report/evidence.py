@@ -214,11 +214,11 @@ def _bound(finding: Finding) -> str:
     return f"If there is an effect, it is smaller than {words.percent(finding.bound)}."
 
 
-def refused(found: Findings) -> list[Line]:
-    """Give what could not be told, those with one reason in one line."""
+def refused(found: Findings, *, tried: bool = True) -> list[Line]:
+    """Give what could not be told, or was not tried; those with one reason in one line."""
     groups: dict[str, list[Finding]] = {}
     for each in found.values():
-        if isinstance(each, Undetectable):
+        if isinstance(each, Undetectable) and each.tried == tried:
             seen = each.evidence.detail or each.what_was_seen
             groups.setdefault(f"{each.reason} {seen}", []).append(each)
     return list(_lines(found, groups, _of_refusal))

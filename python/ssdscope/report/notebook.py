@@ -33,6 +33,10 @@ def of_findings(found: Findings) -> Sheet:
         f"{mark['undetectable']} undetectable: {each.names}: {each.short}"
         for each in evidence.refused(found)
     ]
+    remarks += [
+        f"{words.NOT_TRIED_MARK} {words.NOT_TRIED}: {each.names}: {each.short}"
+        for each in evidence.refused(found, tried=False)
+    ]
     return Sheet(_counted(found), tables=[table], remarks=remarks)
 
 

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ssdscope.findings import Detected, Findings, Undetectable
-from ssdscope.findings.reasons import Reason
+from ssdscope.findings import Detected, Findings
 from ssdscope.probes.budget import Budget
-from ssdscope.probes.registry import choose
 from ssdscope.report import words
 from ssdscope.report.parts import Document, best_known, measured
+from ssdscope.report.untried import tried
 from ssdscope.targets.metered import TIME_OVER
 
 SEPARATOR = " · "
@@ -174,18 +173,9 @@ _LINES: dict[str, Callable[[Document], str | None]] = {
 
 
 def _properties_left(document: Document, budget: Budget) -> Iterable[str]:
-    found = Findings.from_json(document["findings"])
-    short = [
-        each.name
-        for each in found.values()
-        if isinstance(each, Undetectable) and each.reason is Reason.BUDGET_EXHAUSTED
-    ]
-    if short:
-        yield f"{_some(short)}: what their probes may spend was used up"
-    asked = {name for each in choose("all", budget) for name in each.properties}
-    full = {name for each in choose("all", Budget.parse("full")) for name in each.properties}
-    if heavy := sorted(full - asked - set(found)):
-        yield f"{_some(heavy)}: only with --budget full"
+    reached = tried(Findings.from_json(document["findings"]), budget)
+    if reached.not_tried:
+        yield f"{_some(list(reached.not_tried))}: {reached.in_words()}"
 
 
 def _points_left(document: Document, _budget: Budget) -> Iterable[str]:

@@ -23,6 +23,7 @@ from ssdscope.report import (
     summary,
     templating,
     twins,
+    untried,
     uses,
     verdict,
     words,
@@ -64,6 +65,7 @@ def render(document: Mapping[str, Any]) -> str:
         nearest=nearest.nearest(document, found),
         uses=uses.uses(document),
         **_findings(found),
+        reached=untried.of_document(document, found),
         **_performance(document, found),
         attribution=breakdown.attribution(document),
         models=model_figures.charts(document),
@@ -89,6 +91,7 @@ def _findings(found: Findings) -> dict[str, Any]:
         "doubtful": evidence.doubtful(found),
         "absent": evidence.absent(found),
         "refused": evidence.refused(found),
+        "untried": evidence.refused(found, tried=False),
         "cautions": evidence.cautions(found),
     }
 

@@ -10,11 +10,10 @@ from ssdscope.report.parts import Document, Table
 
 
 def counts(found: Findings) -> list[tuple[str, str, int]]:
-    """Count the answers of each kind that has any: kind, mark, how many."""
-    by_kind = Counter(each.outcome for each in found.values())
-    return [
-        (kind, mark, by_kind[kind]) for kind, mark in words.OUTCOME_MARKS.items() if by_kind[kind]
-    ]
+    """Count the answers of each kind that has any, and what was not tried: kind, mark, number."""
+    by_kind = Counter(each.outcome if each.tried else words.NOT_TRIED for each in found.values())
+    marks = words.OUTCOME_MARKS | {words.NOT_TRIED: words.NOT_TRIED_MARK}
+    return [(kind, mark, by_kind[kind]) for kind, mark in marks.items() if by_kind[kind]]
 
 
 def caution(text: str) -> str:

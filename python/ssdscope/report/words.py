@@ -35,6 +35,8 @@ FEW_CLASSES = 4
 """That a sentence names one by one."""
 NOTHING = "\N{EN DASH}"
 OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "∅"}
+NOT_TRIED, NOT_TRIED_MARK = "not tried", "·"
+"""Of what the budget left out: that it cannot be told, nobody has seen."""
 
 
 def time(time_ns: float | None, digits: int = 3) -> str:

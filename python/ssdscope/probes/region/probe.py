@@ -194,7 +194,7 @@ def _fill(ask: Ask, first: Stretches, about: float, written: int) -> Fill:
         runs = int(left * capacity / fill.own_bytes)
         if runs >= fewest:
             return replace(fill, runs=min(runs, MOST_RUNS))
-    raise Stopped(Reason.BUDGET_EXHAUSTED, "it is too large to be measured so often")
+    raise Stopped(Reason.RANGE_TOO_SMALL, "it is too large to be measured so often")
 
 
 def _known(ask: Ask) -> bool:
