@@ -16,12 +16,14 @@ from ssdscope.cli.app import run_cli
 from ssdscope.errors import UsageError
 from ssdscope.findings import Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
+from ssdscope.probes.again import decide
 from ssdscope.probes.bench import ledger, pieces
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.record import Record
 from ssdscope.report import planning, spending, stages
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.copies import Course, run_on_copies
@@ -94,6 +96,18 @@ def test_a_state_that_takes_longer_than_what_is_left_is_not_begun(
     found = told(device, Budget("test", 0.1, 1), monkeypatch, filled)
     assert isinstance(found, Undetectable)
     assert (found.reason, found.bytes_written) == (Reason.BUDGET_EXHAUSTED, 0)
+
+
+def test_a_probe_that_could_not_begin_is_decided_upon_again_as_it_was(tmp_path: Path) -> None:
+    device = open_target("sim:msr-4gb", seed=1).device
+    record = Record()
+    first = session.run(["units"], device, Budget("test", 0.1, 1), 1, record=record)
+    assert {each.reason for each in first} == {Reason.BUDGET_EXHAUSTED}
+    record.save(tmp_path / "series.npz")
+    again = {each.name: each for each in decide(Record.load(tmp_path / "series.npz"))}
+    assert {each.name: (each.reason, each.evidence) for each in first} == {
+        each.name: (again[each.name].reason, again[each.name].evidence) for each in first
+    }
 
 
 DEAR = ("nand.blocks_per_plane=64", "over_provisioning_ratio=1.0", "write_buffer.bytes=4194304")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
@@ -56,7 +57,7 @@ def decide(record: Record) -> list[Finding]:
         raise UsageError(f"there is no probe {gone[0]!r} any more", hint=AGAIN)
     told: list[Finding] = []
     for probe in (each for name, each in probes.items() if name in record.probes):
-        for finding in answers(probe, ask, ask):
+        for finding in answers(probe, ask, ask, partial(record.begin, probe.name)):
             ask.learn(finding)
             told.append(finding)
     return reconciled(told)

@@ -57,6 +57,7 @@ class Record:
         self.heavy = False
         self._series: dict[str, Series] = {}
         self._refused: dict[str, tuple[str, str]] = {}
+        self._not_begun: dict[str, tuple[str, str]] = {}
 
     def get(self, plan: Plan) -> Series | None:
         """Give the series of a plan, if it was measured.
@@ -81,8 +82,24 @@ class Record:
     def ran(self, probe: str, info: DeviceInfo, *, heavy: bool) -> None:
         """Note that a probe runs, on what and with which budget."""
         self.info, self.heavy = info, heavy
+        self._not_begun.pop(probe, None)
         if probe not in self.probes:
             self.probes.append(probe)
+
+    def stop(self, probe: str, why: Stopped) -> None:
+        """Keep why a probe could not begin: the drive was not brought into its state."""
+        self._not_begun[probe] = (str(why.reason), why.detail)
+
+    def begin(self, probe: str) -> None:
+        """Begin a probe as it was begun when it was recorded.
+
+        Raises
+        ------
+        Stopped
+            If it could not be.
+        """
+        if (why := self._not_begun.get(probe)) is not None:
+            raise Stopped(Reason(why[0]), why[1])
 
     def __len__(self) -> int:
         return len(self._series)
@@ -97,6 +114,7 @@ class Record:
             "heavy": self.heavy,
             "plans": list(self._series),
             "refused": self._refused,
+            "not_begun": self._not_begun,
         }
         arrays = [np.array(json.dumps(head))]
         for series in self._series.values():
@@ -124,6 +142,8 @@ class Record:
                 record.info = None if head["info"] is None else _info(head["info"])
                 record.probes, record.heavy = head["probes"], head["heavy"]
                 record._refused = {plan: (why[0], why[1]) for plan, why in head["refused"].items()}
+                not_begun = head.get("not_begun", {})
+                record._not_begun = {probe: (why[0], why[1]) for probe, why in not_begun.items()}
                 for number, plan in enumerate(head["plans"]):
                     first = 1 + number * len(_COLUMNS)
                     columns = (file[f"arr_{first + at}"] for at in range(len(_COLUMNS)))

@@ -11,6 +11,7 @@ from ssdscope.probes.asking import answers
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.machine import naming_machine
 from ssdscope.probes.bench.states import State, Window
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.probes.disk import probe as disk
 from ssdscope.probes.mechanisms import MASKS
@@ -133,12 +134,21 @@ def _of_one(
     bench.record.ran(probe.name, bench.info, heavy=bench.heavy)
     planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
     with bench.allowance(planned, progress, wall_s):
-        for finding in answers(probe, bench, bench, partial(bench.enter, probe.state)):
+        for finding in answers(probe, bench, bench, partial(_begin, probe, bench)):
             yield replace(
                 finding,
                 bytes_written=bench.bytes_written - written,
                 requests=finding.requests or bench.requests - requests,
             )
+
+
+def _begin(probe: ProbeInfo, bench: Bench) -> None:
+    """Bring the drive into the state that a probe begins with, and note if it cannot be."""
+    try:
+        bench.enter(probe.state)
+    except Stopped as stop:
+        bench.record.stop(probe.name, stop)
+        raise
 
 
 def planned_writes_bytes(
