@@ -31,8 +31,6 @@ _KEPT: dict[str, tuple[int, ...]] = {
     "models.samples.folds": (0xF01D,),
     "report.characterize.held_out": (0xDE51,),
     "stats.bootstrap": (),
-    "stats.folding": (),
-    "stats.knee": (),
     "studies.huang2011.quantile": (),
     "studies.machado2015.random_reads": (2015,),
     "studies.machado2015.wear": (0x3EA5,),

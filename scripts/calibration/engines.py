@@ -14,11 +14,11 @@ from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.period import period
+from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import step
 from ssdscope.probes.buffer.locked import locked
 from ssdscope.probes.caches.ending import ending
-from ssdscope.probes.collection.recurrence import recurrence
 from ssdscope.probes.dies.partition import partition
 from ssdscope.probes.disk.turn import turn
 from ssdscope.probes.latency.line import line

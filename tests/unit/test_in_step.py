@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ssdscope.inference.levels import FOUND
+from ssdscope.inference.recurrence import in_step, recurrence
 from ssdscope.inference.series import Series
 from ssdscope.probes.collection.one_place import levelled, waits
-from ssdscope.probes.collection.recurrence import in_step, recurrence
 
 
 def spiky(seed: int, count: int = 32_768, period: int = 0) -> Series:

@@ -13,10 +13,11 @@ from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
 from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.period import multiples, period, phase, scan
+from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series, Weighed
+from ssdscope.inference.shares import share_gains
 from ssdscope.inference.step import first_step, likelihood, step, steps
 from ssdscope.probes.caches.ending import ending
-from ssdscope.probes.collection.recurrence import recurrence
 from ssdscope.probes.dies.partition import partition
 from ssdscope.probes.latency.line import line
 from ssdscope.probes.latency.saturation import saturation
@@ -496,3 +497,17 @@ def test_medians_of_groups_are_those_of_each(rng: np.random.Generator) -> None:
         there = values[group == number]
         assert median == np.median(there) if there.size else np.isnan(median)
     assert np.isnan(found[[7, 40]]).all()
+
+
+def test_the_gain_of_shares_is_that_of_a_likelihood_ratio_test(rng: np.random.Generator) -> None:
+    above = np.concatenate([rng.random(300) < 0.02, rng.random(200) < 0.2])
+    places, gains = share_gains(above, 8)
+    k = int(places[np.argmax(gains)])
+    table = [[above[:k].sum(), (~above[:k]).sum()], [above[k:].sum(), (~above[k:]).sum()]]
+    test = scipy_stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
+    assert gains.max() == pytest.approx(test.statistic / 2)
+
+
+def test_shares_that_never_rise_gain_nothing() -> None:
+    assert not share_gains(np.zeros(50, bool), 8)[1].size
+    assert not (share_gains(np.repeat([True, False], 50), 8)[1] > 0).any()

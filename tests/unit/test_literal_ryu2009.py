@@ -14,7 +14,6 @@ from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import allocation, placement, shift_write
 from ssdscope.probes.literal.placement import Placement
 from ssdscope.probes.literal.shift_write import UNITS_PER_SHIFT, Answer, Sweep
-from ssdscope.stats.folding import scan_periods
 from ssdscope.targets import open_target
 
 KIB = 1024
@@ -93,21 +92,6 @@ def test_figure_6_fails_as_printed_and_succeeds_in_part_as_repaired(
     assert success(printed, cell, *noise, reach=UNITS_PER_SHIFT) == 0
     assert success(shift_write.repaired, cell, *noise) == pytest.approx(repaired, abs=0.05)
     assert success(differences, cell, *noise) == pytest.approx(by_differences, abs=0.05)
-
-
-@pytest.mark.always(4)
-@pytest.mark.parametrize(("cell", "noise"), [each[:2] for each in CELLS])
-def test_folding_finds_the_block_in_every_cell(
-    cell: tuple[int, int, int], noise: tuple[float, float]
-) -> None:
-    """The robust reading of the same response times."""
-    rng = np.random.default_rng(7)
-    for _ in range(2):
-        first, _ = np.log(responses(cell, *noise, rng))
-        positions = np.arange(len(first))
-        halves = (np.median(first[:, part::2], axis=1) for part in range(2))
-        scans = [scan_periods(positions, half, positions[2 : len(first) // 4]) for half in halves]
-        assert [scan.period for scan in scans] == [cell[0] // cell[2]] * 2
 
 
 def test_slow_positions_of_small_writes_are_no_multiples_of_the_block() -> None:

@@ -29,8 +29,6 @@ BEFORE = {
     "models.samples.folds": (7, [7, 0xF01D]),
     "report.characterize.held_out": (7, [7, 0xDE51]),
     "stats.bootstrap": (7, 7),
-    "stats.folding": (7, 7),
-    "stats.knee": (7, 7),
     "studies.huang2011.quantile": (7, 7),
     "studies.kuo2009.25-28": (7, [7, *b"25-28"]),
     "studies.machado2015.random_reads": (7, [7, 2015]),

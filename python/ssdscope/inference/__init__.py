@@ -5,9 +5,10 @@ Here is what several families of properties ask; an engine that one alone asks l
 
 `series`
     What an engine is given, and what it gives back: an estimate against its rivals.
-`noise`, `grouped`
-    What is neither the question nor an answer: drift, scatter, bursts; medians of many groups.
-`step`, `period`, `cells`, `contrast`
+`noise`, `grouped`, `shares`
+    What is neither the question nor an answer: drift, scatter, bursts; medians of many groups; what
+    two shares of events gain over one.
+`step`, `period`, `recurrence`, `cells`, `contrast`
     Engines, one per shape of question.
 `levels`
     The only thresholds.

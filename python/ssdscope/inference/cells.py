@@ -20,7 +20,7 @@ import numpy as np
 
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.stats.onset import likelihood
+from ssdscope.inference.shares import likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

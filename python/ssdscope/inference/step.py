@@ -20,8 +20,7 @@ import numpy as np
 from ssdscope.inference.levels import INTERVAL_DROP, SPLIT_LEAST
 from ssdscope.inference.noise import inflation
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.stats.onset import likelihood, share_gains
-from ssdscope.stats.recurrence import first_of_each
+from ssdscope.inference.shares import first_of_each, likelihood, share_gains
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

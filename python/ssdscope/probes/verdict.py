@@ -24,7 +24,12 @@ from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT, TOLD
 if TYPE_CHECKING:
     from ssdscope.inference.series import Weighed
 
-__all__ = ["absent", "detected", "refused", "weighed"]
+__all__ = ["absent", "detected", "is_found", "refused", "weighed"]
+
+
+def is_found(weighed: Weighed, engine: str) -> bool:
+    """Whether the evidence against nothing reaches the level of its engine."""
+    return weighed.score >= FOUND[engine]
 
 
 def weighed(

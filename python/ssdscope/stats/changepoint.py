@@ -1,4 +1,4 @@
-"""Where a level changes, and where a rising curve stops rising."""
+"""Where a rising curve stops rising, and where it rises again."""
 
 from __future__ import annotations
 
@@ -6,62 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.stats.robust import NORMAL_CONSISTENCY
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-
-def change_points(values: ArrayLike, min_length: int = 5, penalty: float = 12.0) -> list[int]:
-    """Find the indices at which the mean of a series jumps (binary segmentation, L2 cost).
-
-    A split is kept while it lowers the cost by more than ``penalty * log(n) * sigma²``,
-    where sigma comes from the median absolute first difference: jumps do not inflate it.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        For rates and latencies, their logarithm.
-    min_length : int
-        The fewest values a segment may hold.
-    penalty : float
-        Higher finds fewer.
-
-    Returns
-    -------
-    list of int
-        Sorted; each is the first index of a new segment.
-    """
-    series = np.asarray(values, dtype=float)
-    if series.size < 2 * min_length:
-        return []
-    sigma = NORMAL_CONSISTENCY * float(np.median(np.abs(np.diff(series)))) / np.sqrt(2)
-    # Without any noise a jump is still a jump, rounding is not.
-    sigma = max(sigma, 1e-9 * max(1.0, float(np.abs(series).max())))
-    threshold = penalty * np.log(series.size) * sigma**2
-    found: list[int] = []
-    pending = [(0, series.size)]
-    while pending:
-        start, end = pending.pop()
-        split, gain = _best_split(series[start:end], min_length)
-        if split and gain > threshold:
-            found.append(start + split)
-            pending += [(start, start + split), (start + split, end)]
-    return sorted(found)
-
-
-def _best_split(series: np.ndarray, min_length: int) -> tuple[int, float]:
-    """Find the split that lowers the sum of squares most and its gain; 0 if there is none."""
-    n = series.size
-    if n < 2 * min_length:
-        return 0, 0.0
-    cumulative = np.cumsum(series - series.mean())
-    left = np.arange(min_length, n - min_length + 1)
-    gain = cumulative[left - 1] ** 2 * n / (left * (n - left))
-    best = int(np.argmax(gain))
-    return int(left[best]), float(gain[best])
 
 
 def second_rise(depths: ArrayLike, rates: ArrayLike) -> tuple[int, int] | None:

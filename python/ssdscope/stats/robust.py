@@ -9,9 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Makes the median absolute deviation of a normal sample its standard deviation.
-NORMAL_CONSISTENCY = 1.482602218505602
-
 
 def log_median(values: ArrayLike, axis: int | None = None) -> Any:
     """Median taken in the logarithm: for an even count, the geometric middle.
@@ -25,9 +22,3 @@ def log_median(values: ArrayLike, axis: int | None = None) -> Any:
     """
     logs = np.log(np.asarray(values, dtype=float))
     return np.exp(np.median(logs, axis=axis))
-
-
-def mad(values: ArrayLike) -> float:
-    """Median absolute deviation, scaled to the standard deviation of a normal sample."""
-    sample = np.asarray(values, dtype=float)
-    return float(NORMAL_CONSISTENCY * np.median(np.abs(sample - np.median(sample))))

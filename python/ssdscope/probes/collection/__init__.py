@@ -6,6 +6,4 @@
     Overwrites of one place, and of places in turn.
 `idle`, `pauses`, `trials`
     The quiet time after which it begins.
-`recurrence`
-    Engine: after how many steps waits come back.
 """

@@ -15,9 +15,9 @@ import numpy as np
 
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.noise import over_usual
+from ssdscope.inference.recurrence import in_step, recurrence
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.probes.bench.overwriting import Granule, discard_all, fill_afresh, write_through
-from ssdscope.probes.collection.recurrence import in_step, recurrence
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import numpy as np
 from ssdscope.inference.levels import SPLIT_LEAST
 from ssdscope.inference.noise import inflation
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
+from ssdscope.inference.shares import likelihood, share_gains
 from ssdscope.inference.step import thresholds
-from ssdscope.stats.onset import likelihood, share_gains
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope import stats
+from ssdscope.inference.recurrence import recurrence
+from ssdscope.inference.series import Series
+from ssdscope.inference.step import step
+from ssdscope.probes import verdict
 from ssdscope.studies.judging import SIMILAR_WITHIN
 
 TRACE_REQUESTS = 2048
 """So many of each pattern are looked at."""
-SURE_ERRORS = 5.0
-"""A step between the phases is so many of its standard errors high."""
 EXPENSIVE = 2.0
 """A request that takes so many times the median is one of those that come back."""
 PERIODS = 8
@@ -86,18 +87,24 @@ def running_mean(latency_ns: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 def _startup(series: npt.NDArray[np.float64]) -> int:
     """Count the requests before response times rise for good, or 0 where they do not."""
-    step = stats.onset(series)
-    if step is None or step.score < SURE_ERRORS:
+    found = step(_in_order(series))
+    if found.interval is None or not verdict.is_found(found, "step"):
         return 0
-    latest = step.interval[1]
-    rises = step.after > SIMILAR_WITHIN * step.before
+    latest = int(found.interval[1])
+    rises = found.detail["after"] > SIMILAR_WITHIN * found.detail["before"]
     # What seems to rise near the end, or anywhere, is a few slow requests and no phase.
     return latest if rises and latest <= len(series) // 2 else 0
 
 
 def _period(running: npt.NDArray[np.float64]) -> int:
-    found = stats.recurrence(running > EXPENSIVE * np.median(running))
-    return 1 if found is None else found.period
+    found = recurrence(_in_order(running), EXPENSIVE * float(np.median(running)))
+    if found.estimate is None or not verdict.is_found(found, "recurrence"):
+        return 1
+    return round(found.estimate)
+
+
+def _in_order(series: npt.NDArray[np.float64]) -> Series:
+    return Series.of(np.arange(series.size), series)
 
 
 def _rounded_up(startup: int) -> int:

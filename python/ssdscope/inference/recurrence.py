@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.stats.recurrence import first_of_each, returns, summed
+from ssdscope.inference.shares import first_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +57,8 @@ def recurrence(series: Series, threshold: float) -> Weighed:
     lags = _tried(count, n)
     if not lags.size:
         return nothing()
-    single = returns(events, int(lags[-1]))
-    pairs = summed(single)[lags]
+    single = _returns(events, int(lags[-1]))
+    pairs = _summed(single)[lags]
     chance, unlikely = _chance(pairs, count, n, lags)
     share = np.maximum(pairs - chance, 0) / (count * (1 - lags / n))
     best = _shortest(share, unlikely - math.log(lags.size))
@@ -112,7 +112,7 @@ def in_step(series: Series, threshold: float) -> Weighed:
     if not lags.size:
         return nothing()
     by_chance = (count / n) ** 2 * (n - lags)
-    beyond = (returns(events, int(lags[-1]))[lags] - by_chance) / np.sqrt(by_chance + 1)
+    beyond = (_returns(events, int(lags[-1]))[lags] - by_chance) / np.sqrt(by_chance + 1)
     tried = np.sort(lags[np.argsort(beyond)[-CANDIDATES:]])
     places = np.flatnonzero(events)
     scores, shares = (
@@ -194,3 +194,18 @@ def _centre(pairs: NDArray[np.float64], chance: NDArray[np.float64], best: int) 
         near = np.arange(max(most - 1, 0), min(most + 2, pairs.size))
     excess = excess[near]
     return float(excess @ near / excess.sum()) if excess.sum() else float(best)
+
+
+def _returns(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
+    """Count pairs of events at each lag up to the longest, shape (longest + 2,)."""
+    size = 1 << int(np.ceil(np.log2(events.size + longest + 2)))
+    spectrum = np.fft.rfft(events.astype(float), size)
+    pairs = np.fft.irfft(spectrum * spectrum.conj(), size)[: longest + 2]
+    return np.round(pairs)
+
+
+def _summed(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add to each lag the one before it and the one after it."""
+    padded = np.concatenate([[0.0], pairs, [0.0]])
+    total: NDArray[np.float64] = padded[:-2] + padded[1:-1] + padded[2:]
+    return total
