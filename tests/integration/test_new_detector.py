@@ -24,7 +24,7 @@ from ssdscope.probes.record import Record
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "new-detector.md").read_text(encoding="utf-8")
-FILE, ROW, FAMILY, ROWS, LINE = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)
+FILE, ROW, ROWS, LINE = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)
 (OUTPUT,) = re.findall(r"(?ms)^```text\n(.*?)^```$", PAGE)
 PROBE, WAIT = "suspension", "read_behind_write_ns"
 
@@ -79,8 +79,8 @@ def _registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, PROBE, module)
     (about,) = values(ROW, {"Property": Property})
     monkeypatch.setitem(PROPERTIES, about.key, about)
-    for name, keys in eval(f"{{{FAMILY}}}").items():
-        monkeypatch.setitem(FAMILIES, name, keys)
+    for family in about.families:
+        monkeypatch.setitem(FAMILIES, family, (about.key,))
     # NO_FLASH was made of the properties that there were.
     masks = [
         replace(each, hides=(*each.hides, WAIT)) if each.hides == mechanisms.NO_FLASH else each

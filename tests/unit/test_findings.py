@@ -33,6 +33,7 @@ from ssdscope.findings import (
     fits,
     series,
 )
+from ssdscope.findings.families import FAMILIES
 from ssdscope.plots import PAGE, findings, inline_svg
 from ssdscope.recovery.truth import Kind
 from ssdscope.recovery.truth_of_disks import EVERY_KIND as KINDS
@@ -342,3 +343,21 @@ def test_the_study_judges_as_properties_say() -> None:
 )
 def test_values_are_written_in_the_unit_of_their_axis(unit: str, text: str) -> None:
     assert words.of_unit(1.5 * (1 << 20), unit) == text
+
+
+def test_every_property_has_all_that_a_row_says() -> None:
+    for key, each in PROPERTIES.items():
+        assert each.key == key
+        assert each.families, key
+        assert all((each.name, each.note, each.sign, each.meaning)), key
+        assert bool(each.words) <= (not each.unit and each.exact), key
+
+
+UNIT_OF_BUFFER = "write_buffer_unit_bytes"
+"""Of two families: short writes show it, and so does a buffer that fills."""
+
+
+def test_families_hold_every_property_and_nothing_else() -> None:
+    assert {key for keys in FAMILIES.values() for key in keys} == set(PROPERTIES)
+    assert FAMILIES["units"] == ("rmw_unit_bytes", "alignment_phase_bytes", UNIT_OF_BUFFER)
+    assert FAMILIES["buffer"] == ("write_buffer_bytes", UNIT_OF_BUFFER)

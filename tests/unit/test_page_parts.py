@@ -15,7 +15,6 @@ import pytest
 from tests.unit.report_documents import CAPACITY, document, four, kept, point
 
 from ssdscope.findings import (
-    PROPERTIES,
     Absent,
     Ambiguous,
     Detected,
@@ -314,10 +313,6 @@ def test_the_strongest_effect_has_the_first_card() -> None:
     found = Findings([detected("rmw_unit_bytes", 4096, 0.1), detected("merge_unit_bytes", 1, 9.0)])
     names = [card.answers[0].key for card in evidence.cards(found)]
     assert names == ["merge_unit_bytes", "rmw_unit_bytes"]
-
-
-def test_every_property_says_what_it_means() -> None:
-    assert evidence.MEANINGS.keys() == PROPERTIES.keys()
 
 
 def test_what_a_stage_left_out_is_told() -> None:

@@ -14,11 +14,6 @@ from ssdscope.report.survey import SPLITS
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads.workload import PATTERNS
 
-MODES: dict[str, tuple[str, ...]] = {
-    "allocation": ("order", "address"),
-    "placement": ("one-channel", "multi-channel"),
-}
-"""Words that a property may be."""
 BITS = "internal_volume_bits"
 """A list of numbers, as a text."""
 SPANS = (
@@ -67,9 +62,9 @@ def require_info(info: DeviceInfo, where: str) -> None:
 
 def _value(finding: Detected, info: DeviceInfo, where: str) -> None:
     """Check a value against what it can be: a word of its own, or a number of the right size."""
-    if finding.name in MODES:
-        if finding.value not in MODES[finding.name]:
-            refuse(where, f"expected one of {', '.join(MODES[finding.name])}")
+    if words := finding.about.words:
+        if finding.value not in words:
+            refuse(where, f"expected one of {', '.join(words)}")
         return
     if finding.name == BITS and all(
         each.strip().isdecimal() for each in str(finding.value).split(",")

@@ -13,41 +13,6 @@ from ssdscope.plots import findings as drawn
 from ssdscope.report import figures, sections, words
 from ssdscope.report.parts import Chart
 
-MEANINGS = {
-    "rotation_ns": "one turn of the spindle; a read waits for half of it on average",
-    "seek_track_ns": "what the arm takes to the next cylinder",
-    "seek_full_ns": "what the arm takes from one end of the disk to the other",
-    "disk_cache_bytes": "what was read or read ahead and comes back from RAM",
-    "disk_cache_segments": "streams that are read side by side without losing what is read ahead",
-    "read_latency_alpha_ns": "what every read takes, however small",
-    "read_latency_beta_ns_per_byte": "what each further byte of a read takes",
-    "queue_depth_knee": "requests in flight that give 90 % of the most reads per second",
-    "read_cache_bytes": "reads that come back from RAM as long as no more is read between",
-    "read_cache_unit_bytes": "what a read brings into the cache, however small it is",
-    "read_ahead_bytes": "what the drive fetches unasked behind reads in sequence",
-    "map_zone_bytes": "what one piece of the mapping table covers",
-    "map_cache_bytes": "addresses whose mapping stays in RAM; beyond, reads wait for the map",
-    "interleave_degree": "units that serve reads at the same time",
-    "placement": "how a large unit lies over the channels",
-    "placement_pages": "pages in a row on one channel",
-    "write_buffer_bytes": "a burst up to this size is taken at the speed of RAM",
-    "write_buffer_unit_bytes": "room that the smallest write takes in the buffer",
-    "rmw_unit_bytes": "a smaller write reads, changes and rewrites so much",
-    "alignment_phase_bytes": "units begin so far before multiples of their size",
-    "merge_unit_bytes": "random writes make the drive rewrite so much",
-    "allocation": "whether data lie in the order of writing or by address",
-    "internal_volume_bits": "bits of an address that choose the part of the drive",
-    "pslc_bytes": "written fast after a pause, before the drive folds",
-    "trim_effect": "how much faster random writes are once half of the drive is discarded",
-    "over_provisioning_ratio": "spare space, as a share of what is exported",
-    "gc_write_amplification": "bytes programmed for each byte of settled random writes",
-    "gc_period_bytes": "written between two collections",
-    "idle_gc_onset_ns": "quiet time after which the drive collects by itself",
-    "reclaim_unit_bytes": "collected and erased as one; trim and delete in such pieces",
-    "open_units": "streams that are written side by side without loss",
-}
-"""What a property means for who uses the drive."""
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -159,7 +124,7 @@ def figure_of(shown: Exhibit) -> Chart:
 
 def answer(finding: Finding, found: Findings) -> Answer:
     """Give the answer of a finding in words."""
-    meaning = MEANINGS.get(finding.name, finding.about.note)
+    meaning = finding.about.meaning
     return Answer(
         key=finding.name,
         name=finding.about.name,
