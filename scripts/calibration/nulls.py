@@ -10,7 +10,12 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NULLS", "latencies"]
+__all__ = ["NULLS", "VALUES", "WAITS", "latencies"]
+
+VALUES = 2000
+"""Of a series."""
+WAITS = 1.6
+"""Times the usual: what noise of 15 % exceeds once in a thousand."""
 
 
 def latencies(kind: str, count: int, rng: np.random.Generator) -> NDArray[np.float64]:

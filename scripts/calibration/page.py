@@ -19,8 +19,8 @@ from ssdscope.plots import LIGHT, save, style
 
 SEED = 20261127
 EFFECTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-COUNT, SHARE = 200, 8
-"""Series of a null, and how many times fewer of each effect."""
+COUNT, SHARE, COLUMNS = 200, 8, 5
+"""Series of a null, how many times fewer of each effect, and panels side by side."""
 IMAGE = Path(__file__).parents[2] / "docs" / "images" / "inference.png"
 
 Job = tuple[str, str, float, int]
@@ -61,23 +61,25 @@ def _alarms(values: list[float] | None, level: float) -> str:
 
 def draw(found: dict[Job, np.ndarray], count: int) -> None:
     """Draw the share found over the size of the effect, one panel an engine, one line a null."""
-    figure = Figure(figsize=(11, 7.4), layout="constrained", facecolor=LIGHT.surface)
-    panels = figure.subplots(3, 4, sharey=True).ravel()
+    rows = -(-(len(FOUND) + 1) // COLUMNS)
+    figure = Figure(figsize=(11, 2.5 * rows), layout="constrained", facecolor=LIGHT.surface)
+    panels = figure.subplots(rows, COLUMNS, sharey=True).ravel()
     colours = (LIGHT.s1, LIGHT.s2, LIGHT.s3, LIGHT.s4, LIGHT.s5, LIGHT.s6, LIGHT.s7)
     for axes, (engine, level) in zip(panels, FOUND.items(), strict=False):
         style.dress(axes, LIGHT)
         axes.set_title(engine, fontsize=9)
-        axes.set_xlabel(ENGINES[engine][1], fontsize=7)
+        axes.set_xlabel(ENGINES[engine].effect, fontsize=7)
         for kind, colour in zip(NULLS, colours, strict=True):
             if (engine, kind) not in IS_ONE:
-                rows = [found[engine, kind, effect, count] for effect in EFFECTS]
-                shares = [float((row >= level).mean()) for row in rows]
+                every = [found[engine, kind, effect, count] for effect in EFFECTS]
+                shares = [float((each >= level).mean()) for each in every]
                 axes.plot(EFFECTS, shares, color=colour, label=kind, marker=".", linewidth=1.2)
         axes.set_xscale("log")
         axes.set_xticks([0.01, 0.1, 1], ["1 %", "10 %", "100 %"])
         axes.set_yticks([0, 0.5, 1], ["0", "half", "all"])
-    spare = panels[len(FOUND)]
-    spare.axis("off")
+    spare, *_ = unused = panels[len(FOUND) :]
+    for axes in unused:
+        axes.axis("off")
     handles = {
         label: line
         for axes in panels[: len(FOUND)]

@@ -19,7 +19,7 @@ from ssdscope.inference.series import Series, Weighed, nothing
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["contrast", "ratio_of_means"]
+__all__ = ["contrast", "ratio_of_means", "signed"]
 
 CLIPPED = 0.1
 """Of the strata, those farthest from the median: a spike counts as much as the nearest of these."""

@@ -13,29 +13,41 @@ INTERVAL_DROP = 3.0
 """Places are in an interval of 95 % if their log likelihood is no further below that of the best.
 A place is one of few and its likelihood no parabola, so that 1.92 would not do."""
 
+APART = 7.0
+"""By how much, in log likelihood, an answer must beat each rival: a thousand to one."""
+
 FOUND: dict[str, float] = {
     "step": 30.0,
     "step of rare waits": 30.0,
     "step at a place": 12.0,
     "period": 10.0,
+    "scan": 10.0,
+    "multiples": 10.0,
     "recurrence": 30.0,
+    "in step": 30.0,
     "contrast": 10.0,
-    "partition": 10.0,
+    "signed": APART,
     "cells": 10.0,
+    "partition": 10.0,
+    "halves": APART,
+    "common length": 10.0,
+    "onset": 10.0,
     "ending": 10.0,
     "line": 10.0,
     "saturation": 10.0,
     "turn": 30.0,
+    "no turn": 10.0,
+    "beneath": 10.0,
+    "tracks": 10.0,
+    "held": 10.0,
     "locked": 10.0,
     "filled": 10.0,
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or
 minus the logarithm of a probability. Above what any of six nulls comes to once in hundreds of
 series (the table in docs/inference.md, made by `scripts.calibration`). Engines that weigh bursts by
-their scatter have a longer tail, and need more."""
-
-APART = 7.0
-"""By how much, in log likelihood, an answer must beat each rival: a thousand to one."""
+their scatter have a longer tail, and need more. Where an engine only holds an answer against its
+rivals, it is `APART`."""
 
 LEAST_EFFECT = 0.03
 """Of the time that a request takes: what makes less of a difference nobody notices."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import INTERVAL_DROP, SPLIT_LEAST
+from ssdscope.inference.levels import FOUND, INTERVAL_DROP, SPLIT_LEAST
 from ssdscope.inference.noise import inflation
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.shares import first_of_each, likelihood, share_gains
@@ -87,7 +87,7 @@ def step(
     return found if above else found.against([Rival("drift", best.score - _drift(best))])
 
 
-def first_step(series: Series, score: float) -> Weighed:
+def first_step(series: Series, score: float = FOUND["step"]) -> Weighed:
     """Find the first of several steps of such a score: what is left when later ones are cut off."""
     found, kept = step(series), series.kept()
     while found.estimate is not None:
@@ -98,7 +98,9 @@ def first_step(series: Series, score: float) -> Weighed:
     return found
 
 
-def steps(series: Series, score: float, *, least: int = SPLIT_LEAST) -> list[Weighed]:
+def steps(
+    series: Series, score: float = FOUND["step"], *, least: int = SPLIT_LEAST
+) -> list[Weighed]:
     """Find all places at which values become larger or smaller, ascending.
 
     Parameters

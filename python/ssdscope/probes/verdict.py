@@ -7,6 +7,7 @@ and cannot be told otherwise.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.findings import (
@@ -24,12 +25,32 @@ from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT, TOLD
 if TYPE_CHECKING:
     from ssdscope.inference.series import Weighed
 
-__all__ = ["absent", "detected", "is_found", "refused", "weighed"]
+__all__ = ["absent", "detected", "is_found", "is_sure", "level_of", "refused", "weighed"]
 
 
-def is_found(weighed: Weighed, engine: str) -> bool:
-    """Whether the evidence against nothing reaches the level of its engine."""
-    return weighed.score >= FOUND[engine]
+def level_of(engine: str) -> float:
+    """Look up the evidence that an engine takes, for plans that end when there is enough."""
+    return FOUND[engine]
+
+
+def is_found(found: Weighed, engine: str, *, times: float = 1.0, tried: int = 1) -> bool:
+    """Whether the evidence against nothing reaches the level of its engine.
+
+    Parameters
+    ----------
+    engine
+        A key of `levels.FOUND`.
+    times
+        Of the level: more where less evidence would do, but more is to be had for little.
+    tried
+        The best of so many; chance has as many tries.
+    """
+    return found.score >= times * FOUND[engine] + math.log(tried)
+
+
+def is_sure(found: Weighed, engine: str, *, tried: int = 1) -> bool:
+    """Whether it is found, and beats every rival."""
+    return is_found(found, engine, tried=tried) and found.margin >= APART
 
 
 def weighed(
@@ -53,7 +74,7 @@ def weighed(
     value, interval
         What the estimate stands for, if that is not the value itself.
     """
-    if found.estimate is None or found.score < FOUND[engine] or found.effect < LEAST_EFFECT:
+    if found.estimate is None or not is_found(found, engine) or found.effect < LEAST_EFFECT:
         if found.bound <= LEAST_EFFECT:
             return absent(name, found.bound, evidence, probe=probe)
         return refused(name, Reason.EFFECT_BELOW_NOISE, evidence, probe=probe)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series, Weighed
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.filling import Bursts, waits
 from ssdscope.probes.buffer.extent import extent
 from ssdscope.probes.buffer.locked import locked
@@ -130,7 +130,7 @@ def _first_wait(gaps: NDArray[np.float64]) -> Weighed:
 
 def _locks(found: Weighed, runs: int) -> bool:
     """Whether runs wait at one write, as far as so many can tell."""
-    return found.score >= FOUND["locked"] * (runs / RUNS) ** 2
+    return verdict.is_found(found, "locked", times=(runs / RUNS) ** 2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,9 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Period, Reason, Step, Undetectable, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.buffer.locked import locked
 from ssdscope.probes.buffer.long_writes import by_long_writes, lengths_of_units
@@ -121,12 +122,12 @@ class _Filled:
 
     def alike(self) -> bool:
         """Whether memory and flash read alike."""
-        return _apart(self.reads).score < FOUND["contrast"]
+        return not verdict.is_found(_apart(self.reads), "contrast")
 
     def stays(self, ask: Ask) -> bool:
         """Whether nothing surely empties it: a flush of a full one takes no longer than another."""
         found = _apart(self.flushes)
-        flushed = found.score >= FOUND["contrast"] and (found.estimate or 0) > 1
+        flushed = verdict.is_found(found, "contrast") and (found.estimate or 0) > 1
         return ask.info.write_cache.control != "switchable" and not flushed
 
 

@@ -27,7 +27,6 @@ import numpy as np
 
 from ssdscope.findings import Axis, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.rows import patient_read, random_blocks
@@ -136,14 +135,14 @@ def detect_ahead(
         Says of each time whether it is that of a block in memory or of one in flash.
     """
     follows = contrast(told_apart(ask.take(Next())))
-    if follows.score < FOUND["contrast"] or (follows.estimate or 0) <= 1:
+    if not verdict.is_found(follows, "contrast") or (follows.estimate or 0) <= 1:
         none = replace(follows, estimate=None)
         return verdict.weighed(AHEAD, none, "contrast", evidence, probe=probe)
     block = ask.info.logical_block_bytes
     most = min(ask.info.capacity_bytes // 16, FARTHEST_BYTES) // block
     doubled = told_apart(ask.take(Behind(high_blocks=most)))
     rough = _end(doubled, np.geomspace(1, most, PLACES) * block)
-    if rough.estimate is None or rough.score < FOUND["ending"] or rough.interval is None:
+    if rough.interval is None or not verdict.is_found(rough, "ending"):
         return verdict.refused(AHEAD, Reason.RANGE_TOO_SMALL, evidence, probe=probe)
     nearest, farthest = (int(each // block) for each in rough.interval)
     page = int(rough.detail["width"]) // block

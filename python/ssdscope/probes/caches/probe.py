@@ -36,7 +36,7 @@ import numpy as np
 from ssdscope.findings import Ambiguous, Evidence, Finding, Reason, Undetectable
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import FOUND, HERE_AND_THERE
+from ssdscope.inference.levels import HERE_AND_THERE
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
@@ -137,7 +137,7 @@ def detect(ask: Ask) -> Iterator[Finding]:
     again = ask.take(Again())
     there = contrast(again)
     told = told.noting(again_faster=(there.estimate or 1.0) - 1)
-    if there.score < FOUND["contrast"] or (there.estimate or 0.0) <= 1:
+    if not verdict.is_found(there, "contrast") or (there.estimate or 0.0) <= 1:
         for name in (SIZE, UNIT, AHEAD):
             none = replace(there, estimate=None)
             yield verdict.weighed(name, none, "contrast", told, probe=PROBE_NAME)
@@ -169,8 +169,8 @@ def _of_units(
 ) -> Iterator[Finding]:
     """Count the units, roughly; find how large one is; count them again, each read once."""
     anywhere = Backwards(read_cache=True, thing_bytes=ask.info.logical_block_bytes)
-    about = first_step(told_apart(ask.take(anywhere)), FOUND["step"])
-    if about.estimate is None or about.score < FOUND["step"]:
+    about = first_step(told_apart(ask.take(anywhere)))
+    if about.estimate is None or not verdict.is_found(about, "step"):
         for name in (SIZE, UNIT):
             yield verdict.refused(name, Reason.RANGE_TOO_SMALL, told, probe=PROBE_NAME)
         return

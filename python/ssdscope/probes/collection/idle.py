@@ -33,7 +33,7 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
@@ -93,10 +93,10 @@ def found_onset(ask: Ask, name: str) -> Finding:
     taken = ask.take(scan)
     found = gain(taken)
     evidence = Evidence(figures={"request_bytes": scan.size_bytes})
-    if found.interval is None or found.score < FOUND["step"]:
+    if found.interval is None or not verdict.is_found(found, "step"):
         return _none(ask, scan, taken, evidence, name, hidden=hidden)
     look = int(found.detail["stratum"]), found.detail["middle"]
-    finer = _next(scan, taken, enough=FOUND["step"] / 2, look=look, share=FINER)
+    finer = _next(scan, taken, enough=verdict.level_of("step") / 2, look=look, share=FINER)
     for rounds in (1, 2):
         ask.progress("pauses around the onset", rounds / 3)
         low, high = _bracket(found)

@@ -7,16 +7,15 @@ would be stale in parts.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.recurrence import in_step, recurrence
 from ssdscope.inference.series import Series, Weighed, nothing
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.overwriting import Granule, discard_all, fill_afresh, write_through
 from ssdscope.probes.plan import Plan
 
@@ -115,7 +114,7 @@ def until_sure(
         part = slice(latencies.size, min(max(2 * latencies.size, first), most))
         latencies = np.concatenate([latencies, write(part)])
         bench.progress(words, latencies.size / most)
-        if waits(levelled(latencies)).score >= 2 * FOUND["recurrence"]:
+        if verdict.is_found(waits(levelled(latencies)), "recurrence", times=2):
             break
     return latencies
 
@@ -129,11 +128,10 @@ def levelled(latencies: NDArray[np.float64]) -> Series:
 
 def waits(taken: Series) -> Weighed:
     """Weigh after how many writes those that wait return, at whichever level it shows best."""
-    most = FOUND["recurrence"] + math.log(LEVELS.size)
     levels = np.unique(taken.y)[:-1].tolist()
-    for engine in (recurrence, in_step):
+    for name, engine in (("recurrence", recurrence), ("in step", in_step)):
         tried = [engine(taken, level) for level in levels]
-        sure = [each for each in tried if each.score >= most and each.margin >= APART]
+        sure = [each for each in tried if verdict.is_sure(each, name, tried=LEVELS.size)]
         if sure:
             return max(sure, key=lambda each: each.effect)
     return max(tried, key=lambda each: each.score, default=nothing())

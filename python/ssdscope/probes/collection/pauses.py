@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import PATIENCE_NS, in_peace
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.collection.trials import AWAKE_NS, LONGEST_NS, Trials, Waits
@@ -121,7 +121,7 @@ class Pauses(Rests):
     periods_ns: tuple[int, ...]
     held_bytes: int = 0
     rounds: int = 24
-    enough: float | None = FOUND["step"]
+    enough: float | None = verdict.level_of("step")
     look: tuple[int, float] | None = None
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:

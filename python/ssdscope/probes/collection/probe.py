@@ -44,7 +44,6 @@ from ssdscope.findings import (
     Recurrence,
     series,
 )
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Rival, Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
@@ -154,7 +153,7 @@ def _reclaim(ask: Ask, one_place: OnePlace, *, exact: bool) -> Finding:
         found = waits(levels(taken)).times(size)
         tried["request_bytes"].append(size)
         tried["period_bytes"].append(found.estimate or 0.0)
-        told = found.estimate is not None and found.score >= FOUND["recurrence"]
+        told = found.estimate is not None and verdict.is_found(found, "recurrence")
         if told and (found.estimate or 0.0) >= LEAST_REQUESTS * size:
             return _in_streams(ask, plan, taken, found, exact=exact)
     said = Evidence(detail="writes in order do not wait regularly", figures={**tried})
@@ -177,7 +176,8 @@ def _in_streams(ask: Ask, plan: InTurn, taken: Series, found: Weighed, *, exact:
     dearer = cost(again) / cost(taken)
     evidence = Evidence(figures={"request_bytes": plan.size_bytes, "dearer": dearer})
     evidence = evidence.showing(_folded(levels(taken), found, plan.size_bytes, RECLAIM))
-    if other.estimate is None or other.score < FOUND["recurrence"] or not _alike(found, other):
+    sure = verdict.is_found(other, "recurrence") and _alike(found, other)
+    if other.estimate is None or not sure:
         said = evidence.saying("streams in turn do not wait alike")
         return verdict.refused(RECLAIM, Reason.MODEL_MISFIT, said, probe=NAME)
     if dearer > DEARER:
@@ -234,13 +234,13 @@ def _period(ask: Ask, first: OnePlace, second: OnePlace) -> Finding:
     taken = ask.take(first)
     found = waits(taken).times(first.size_bytes)
     evidence = Evidence(figures={"request_bytes": first.size_bytes, **found.detail})
-    if found.estimate is None or found.score < FOUND["recurrence"]:
+    if found.estimate is None or not verdict.is_found(found, "recurrence"):
         said = evidence.saying("slow writes do not come back regularly")
         return verdict.refused(PERIOD, Reason.EFFECT_BELOW_NOISE, said, probe=NAME)
     ask.progress("another place", 1 / 3)
     again = waits(ask.take(second)).times(second.size_bytes)
     evidence = evidence.showing(_folded(taken, found, first.size_bytes, PERIOD))
-    if again.estimate is None or again.score < FOUND["recurrence"]:
+    if again.estimate is None or not verdict.is_found(again, "recurrence"):
         said = evidence.saying("slow writes do not come back regularly at another place")
         return verdict.refused(PERIOD, Reason.EFFECT_BELOW_NOISE, said, probe=NAME)
     least = max(LEAST_BLOCK_BYTES, LEAST_REQUESTS * second.size_bytes)

@@ -35,7 +35,8 @@ import numpy as np
 
 from ssdscope.findings import Ambiguous, Axis, Detected, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import APART, LEAST_EFFECT
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.dies import rows
 from ssdscope.probes.dies.lengths import common_length, onset
@@ -124,7 +125,7 @@ def _runs(ask: Ask, kept: Kept) -> _Runs | Reason:
         found = common_length(second.with_x(distances), rows.FURTHEST_BYTES / block)
         if found.estimate is None:
             continue
-        if found.score < FOUND["partition"] or found.margin < APART:
+        if not verdict.is_sure(found, "common length"):
             reason = Reason.MODEL_MISFIT
             continue
         return _Runs(
@@ -163,7 +164,7 @@ def _rows(ask: Ask, kept: Kept, runs: _Runs) -> tuple[int, ...]:
     waits, free = (np.median(taken.y[taken.x == each]) for each in (0, runs.length))
     sooner = {part: _sooner(taken, part) for part in parts}
     middle = math.sqrt(waits / free)
-    told = [part for part, found in sooner.items() if found.score >= FOUND["contrast"]]
+    told = [part for part, found in sooner.items() if verdict.is_found(found, "contrast")]
     told = [part for part in told if sooner[part].effect > LEAST_EFFECT]
     surely = min((part for part in told if sooner[part].effect > middle - 1), default=runs.length)
     return surely, *(part for part in told if part < surely)
@@ -191,7 +192,7 @@ def _page(ask: Ask, kept: Kept, runs: _Runs, row: int) -> int | None:
             times=times, sizes=sizes, largest=MOST_PAGE_BYTES, number=number, **common
         )
         costs = onset(ask.take(plan))
-        found = costs.score >= FOUND["period"] and costs.effect > LEAST_EFFECT
+        found = verdict.is_found(costs, "onset") and costs.effect > LEAST_EFFECT
         if found and costs.margin >= APART:
             page = sizes[int(costs.estimate or 0)]
             return page if row % page == 0 else None

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Rival, Weighed
+from ssdscope.probes import verdict
 from ssdscope.probes.dies.mixture import levels_of
 from ssdscope.probes.dies.partition import partition
 from ssdscope.probes.shared.at_once import Chosen, Pairs
@@ -76,7 +77,7 @@ class Sorted:
         levels = self.by_class.levels
         highest = self.by_class.level == levels.count - 1
         drawn = highest or self.by_class.of.size >= PER_CLASS * self.dies
-        return drawn and self.weighed.score >= FOUND["partition"] and self.weighed.margin >= APART
+        return drawn and verdict.is_sure(self.weighed, "partition")
 
     @property
     def whole_drives(self) -> bool:

@@ -23,7 +23,6 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.findings.properties import TOLERANCE
-from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
@@ -136,7 +135,7 @@ def next_cylinder(ask: Ask, turn_ns: float) -> Iterator[Finding]:
     turned = _turned(taken, turn_ns)
     ends = taken.time_ns + turned.durations
     found, heads = tracks(taken.x, ends, float(turned.found.estimate or turn_ns))
-    sure = found.score >= FOUND["turn"] and found.margin >= APART
+    sure = verdict.is_sure(found, "tracks")
     # All on the first track: so it is known how many cylinders are in between.
     near = round(found.estimate or NEAR_BYTES)
     plan = Hops(distance_bytes=0, near_bytes=near, turn_ns=round(turn_ns), hops=TRIED)
@@ -189,7 +188,7 @@ def _seek(name: str, taken: Series, turned: Turned) -> Finding:
     value, ends = _less(moved, still, turned.blur)
     found = replace(moved, effect=value / moved.estimate)
     return verdict.weighed(
-        name, found, "turn", evidence, probe=PROBE_NAME, value=value, interval=ends
+        name, found, "beneath", evidence, probe=PROBE_NAME, value=value, interval=ends
     )
 
 

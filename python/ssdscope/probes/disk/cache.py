@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Absent, Axis, Evidence, Exhibit, Finding, Reason, Step, series
-from ssdscope.inference.levels import FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
@@ -125,10 +125,10 @@ def detect(ask: Ask, turn_ns: float) -> Iterator[Finding]:
     for behind in (True, False):
         again = ask.take(Again(turn_ns=round(turn_ns), behind=behind))
         found = held(again, most_ns)
-        if found.score >= FOUND["turn"]:
+        if verdict.is_found(found, "held"):
             break
     segments = verdict.weighed(
-        SEGMENTS, found, "turn", _shown_again(again, most_ns, found), probe=PROBE_NAME
+        SEGMENTS, found, "held", _shown_again(again, most_ns, found), probe=PROBE_NAME
     )
     if isinstance(segments, Absent):
         for name in (SEGMENTS, BYTES):
@@ -147,7 +147,8 @@ def _bytes(segments: float, rows: Series, behind: Series) -> Finding:
     """Put together what a segment holds of a row, and what lies behind it."""
     parts = [step(each) for each in (rows, behind)]
     evidence = _shown_rows(rows, behind, parts)
-    seen = [each for each in parts if each.score >= FOUND["step"] and each.effect > LEAST_EFFECT]
+    found = (each for each in parts if verdict.is_found(each, "step"))
+    seen = [each for each in found if each.effect > LEAST_EFFECT]
     if not seen or any(each.margin <= 0 for each in seen):
         return verdict.refused(BYTES, Reason.EFFECT_BELOW_NOISE, evidence, probe=PROBE_NAME)
     ends = np.array([each.interval for each in seen], float)
@@ -181,7 +182,7 @@ def _shown_rows(rows: Series, behind: Series, parts: Sequence[Weighed]) -> Evide
     fits = [
         Step(at=each.estimate, word=word)
         for each, word in zip(parts, words, strict=True)
-        if each.estimate is not None and each.score >= FOUND["step"]
+        if each.estimate is not None and verdict.is_found(each, "step")
     ]
     shown = Exhibit(
         name="rows-held",

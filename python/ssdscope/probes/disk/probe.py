@@ -26,7 +26,6 @@ import numpy as np
 
 from ssdscope.findings import Absent, Axis, Detected, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.findings.families import FAMILIES
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Rival, Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
@@ -130,7 +129,8 @@ def _nothing_turns(first: Series) -> bool:
     """Say whether too few reads took so long, for a spindle."""
     from scipy.stats import binom
 
-    return bool(-binom.logcdf(_slow(first), len(first), 1 / 2) >= FOUND["contrast"])
+    unlikely = -float(binom.logcdf(_slow(first), len(first), 1 / 2))
+    return unlikely >= verdict.level_of("no turn")
 
 
 def _no_disk(first: Series) -> Iterator[Finding]:
@@ -164,7 +164,7 @@ def _rotation(taken: Series) -> Finding:
     if (
         found.estimate is not None
         and other.estimate is not None
-        and other.score >= FOUND["turn"]
+        and verdict.is_found(other, "turn")
         and abs(other.estimate / found.estimate - 1) > ALIKE
     ):
         found = found.against([Rival("another disk", 0.0, other.estimate)])

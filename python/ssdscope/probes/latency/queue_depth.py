@@ -38,7 +38,6 @@ from ssdscope.findings import (
     Step,
     series,
 )
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.noise import floor
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
@@ -339,7 +338,7 @@ def _differing(curve: Series, place: NDArray[np.int64]) -> float:
 def _unsure(found: Weighed) -> bool:
     """Whether more blocks may tell."""
     low, high = found.interval or (0.0, 0.0)
-    if found.score < FOUND["saturation"]:
+    if not verdict.is_found(found, "saturation"):
         return True
     return math.ceil(high) > math.ceil(low) and high > GOOD_WIDTH * low
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.cells import cells
-from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.period import multiples
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
@@ -182,7 +182,7 @@ def detect(ask: Ask) -> Iterator[Finding]:
     if length:
         evidence = evidence.noting(period_bytes=length * units.unit_bytes)
     ask.progress("single writes", 1 / 2)
-    looks: list[tuple[str, Any]] = [("period", _begins), ("cells", _pairs)]
+    looks: list[tuple[str, Any]] = [("multiples", _begins), ("cells", _pairs)]
     if logs := units.most_logs(length):
         looks.append(("cells", partial(_pairs, logs=logs)))
     for engine, look in looks:
@@ -200,8 +200,8 @@ def detect(ask: Ask) -> Iterator[Finding]:
 
 
 def _seen(found: Weighed, engine: str) -> bool:
-    enough = found.score >= FOUND[engine] and found.margin >= APART
-    return found.estimate is not None and enough and found.effect >= LEAST_EFFECT
+    enough = found.estimate is not None and verdict.is_sure(found, engine)
+    return enough and found.effect >= LEAST_EFFECT
 
 
 def _near(units: _Units, length: int) -> list[int]:
@@ -220,7 +220,7 @@ def _begins(units: _Units, length: int) -> Weighed:
         later = 1 + np.arange(len(taken)) * np.finfo(np.float32).eps
         alike = LONGER * _usual(taken.kept().y, 1 / 4) * later
         found = multiples(taken.with_y(np.maximum(taken.y, alike)), _near(units, length))
-        if found.score < FOUND["period"] or _seen(found, "period"):
+        if not verdict.is_found(found, "multiples") or _seen(found, "multiples"):
             break
     return found
 

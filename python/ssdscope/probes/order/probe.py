@@ -39,8 +39,9 @@ import numpy as np
 
 from ssdscope.findings import Axis, Contrast, Detected, Evidence, Exhibit, Reason, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import APART, FOUND, INTERVAL_DROP, LEAST_EFFECT
+from ssdscope.inference.levels import APART, INTERVAL_DROP, LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, Weighed
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
@@ -104,14 +105,14 @@ def judged(taken: Series, notes: Sequence[str] = (), dies: float = 1.0) -> Findi
     order = _surest(two, apart, told[APART_IN_TIME, 1], _both(two, apart, dies))
     address = _surest(told[NEIGHBOURS, 0], told[NEIGHBOURS, 1])
     evidence = _evidence(told, notes)
-    unseen = order.score < FOUND["contrast"] or order.effect < LEAST_EFFECT
+    unseen = not verdict.is_found(order, "contrast") or order.effect < LEAST_EFFECT
     if unseen and all(each.bound <= LEAST_EFFECT for each in told.values()):
         said = evidence.saying("reads at once take as long wherever, and whenever written")
         return refused(PROPERTY, Reason.LINK_BOUND, said, probe=NAME)
     found, word = replace(order, bound=np.inf), "order"
-    if order.score < FOUND["contrast"]:
+    if not verdict.is_found(order, "contrast"):
         trace = max(each.score for (kind, _), each in told.items() if kind != NEIGHBOURS)
-        if max(address.score, FOUND["contrast"]) <= many.score:
+        if verdict.is_found(many, "contrast") and many.score >= address.score:
             said = evidence.saying("planes of a die that are in step may be what shows")
             return refused(PROPERTY, Reason.MASKED, said, probe=NAME)
         # Half as much of an order must not hide in the data, and no trace of one be seen.
@@ -142,7 +143,7 @@ def _contrast(taken: Series, kind: int, odd: int) -> Weighed:
         contrast(each.with_x(each.x == kind))
         for each in (chosen.where(~is_alone), chosen.where(is_alone))
     )
-    margin = APART + FOUND["contrast"] - alone.score
+    margin = APART + verdict.level_of("contrast") - alone.score
     rivals = [Rival("what a read takes alone", margin)] if alone.effect >= LEAST_EFFECT else []
     return at_once.against(rivals)
 

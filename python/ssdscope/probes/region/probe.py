@@ -33,7 +33,7 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import BEGUN, ERASES, FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import BEGUN, ERASES, LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, nothing
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
@@ -257,7 +257,7 @@ def _late(ask: Ask, first: Search) -> Finding | None:
     )
     taken = ask.take(last)
     found = _ends(taken)
-    if found.estimate is None or found.score < FOUND["filled"] or found.effect < ERASES:
+    if found.estimate is None or not verdict.is_found(found, "filled") or found.effect < ERASES:
         return None
     evidence = Evidence(
         figures={"slows_down_at_bytes": found.estimate},

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Axis, Exhibit, Step, series
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import steps
 from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
@@ -158,11 +157,7 @@ def count_of(backwards: Series) -> Count | None:
 
     Where there are several steps, as of members of an array that keep more or less, it may be any.
     """
-    every = [
-        each
-        for each in steps(backwards, FOUND["step"])
-        if each.detail["after"] > each.detail["before"]
-    ]
+    every = [each for each in steps(backwards) if each.detail["after"] > each.detail["before"]]
     if not every:
         return None
     best = max(every, key=lambda each: each.score)

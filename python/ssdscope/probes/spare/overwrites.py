@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.inference.levels import FOUND
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import step
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.overwriting import completions_ns, write_through
 from ssdscope.probes.plan import Plan
 
@@ -119,7 +119,7 @@ class OneByOne(Overwrites):
             bench.progress("overwriting one by one", (number + 1) / len(chunks))
             series = _rows(np.concatenate(places), np.concatenate(latencies))
             found = step(slowest(series.where(series.x >= self.first)), above=WAITS)
-            sure = found.score >= 2 * FOUND["step of rare waits"]
+            sure = verdict.is_found(found, "step of rare waits", times=2)
             if sure and written >= BEHIND * (found.estimate or math.inf):
                 break
         return series

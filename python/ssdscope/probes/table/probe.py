@@ -33,7 +33,7 @@ import numpy as np
 from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
@@ -158,7 +158,7 @@ def _cached(info: DeviceInfo) -> bool:
 
 def _faster(found: Weighed) -> bool:
     """Whether blocks anywhere take longer than those beside the last one."""
-    enough = found.score >= FOUND["contrast"] and found.effect >= LEAST_EFFECT
+    enough = verdict.is_found(found, "contrast") and found.effect >= LEAST_EFFECT
     return enough and (found.estimate or 0) > 1
 
 

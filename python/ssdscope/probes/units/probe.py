@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Period, Reason, series
-from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.period import scan
 from ssdscope.inference.series import Rival, Series, Weighed
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Ask, Plan
@@ -128,7 +129,7 @@ def _scanned(info: DeviceInfo, samples: Series) -> Weighed:
 
 
 def _seen(found: Weighed) -> bool:
-    return found.score >= FOUND["period"] and found.effect >= LEAST_EFFECT and found.margin >= APART
+    return verdict.is_sure(found, "scan") and found.effect >= LEAST_EFFECT
 
 
 def _findings(info: DeviceInfo, found: Weighed, evidence: Evidence) -> Iterator[Finding]:
@@ -140,7 +141,7 @@ def _findings(info: DeviceInfo, found: Weighed, evidence: Evidence) -> Iterator[
     ]
     unit = None if found.estimate is None else found.estimate * block
     told = weighed(
-        UNIT, replace(found, estimate=unit, rivals=tuple(rivals)), "period", evidence, probe=NAME
+        UNIT, replace(found, estimate=unit, rivals=tuple(rivals)), "scan", evidence, probe=NAME
     )
     yield told
     if told.outcome != "detected" or unit is None:
@@ -166,7 +167,7 @@ def _evidence(info: DeviceInfo, samples: Series, found: Weighed) -> Evidence:
             "median_latency_ns": float(np.median(kept.y)),
         }
     )
-    if found.estimate is None or found.score < FOUND["period"]:
+    if found.estimate is None or not verdict.is_found(found, "scan"):
         return evidence
     unit = int(found.estimate)
     lines = []

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.contrast import signed
-from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
+from ssdscope.inference.levels import APART, LEAST_EFFECT
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.period import period
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
+from ssdscope.probes import verdict
 from ssdscope.probes.units.plans import (
     DEPTHS,
     FAR,
@@ -160,7 +161,7 @@ def _is_unit(info: DeviceInfo, took: dict[int, NDArray[np.float64]], unit: int, 
         2 * behind - saved,
         whole + behind - (saved + saved / 2),
     )
-    return min(map(_surely, signs)) >= APART
+    return min(map(_surely, signs)) >= verdict.level_of("signed")
 
 
 def _another(took: dict[int, NDArray[np.float64]], unit: int) -> float:
@@ -239,5 +240,5 @@ def _unlike(info: DeviceInfo, samples: Series, found: Weighed) -> list[Rival]:
     within = (first + np.array(sizes_blocks(info))[kept.stratum % 2] - 1) // unit == first // unit
     there = kept.where(within)
     turns = period(Series.of(first[within] // unit, there.y, stratum=there.stratum), MEMBERS)
-    differ = turns.score >= FOUND["period"] and turns.detail["explained"] >= MOST
+    differ = verdict.is_found(turns, "period") and turns.detail["explained"] >= MOST
     return [Rival("drives side by side", 0.0)] if differ else []
