@@ -307,10 +307,10 @@ class _Ranked:
         if rows > 1:
             at, (sizes, totals) = at + length * self._kinds, self._apart.T
         shape = rows, length
-        sums = np.bincount(at, self._scores, rows * length).reshape(shape)
-        counts = np.bincount(at, minlength=rows * length).reshape(shape)
+        folded = (np.bincount(at, each, rows * length) for each in (self._scores, None))
+        sums, counts = (np.asarray(each, float).reshape(shape) for each in folded)
         profiles = template - template.mean(axis=1, keepdims=True)
-        every = _shifted(sums, counts.astype(float), profiles, sizes[:, None], totals[:, None])
+        every = _shifted(sums, counts, profiles, sizes[:, None], totals[:, None])
         return np.asarray(np.sum(every, axis=0))
 
 

@@ -5,10 +5,10 @@ What is in it is read in the time of the link, what has left in that of flash. R
 whole units: writes far apart take one each, and what lies in one unit shares it.
 
 Plans. *Fill*: bursts of blocks far apart, into the emptied buffer, ever longer and closer, until
-all runs wait at one and the same write (`inference.locked`). Just before it the buffer is full.
+all runs wait at one and the same write (`locked`). Just before it the buffer is full.
 *Spread*: such bursts at several distances, of which blocks are read back: the share that is in
 memory times their number is what is held, whatever left before, in whatever order
-(`course.extent`). It is the same at all distances above a unit, and the more the closer below.
+(`extent`). It is the same at all distances above a unit, and the more the closer below.
 *Pairs*: two blocks at the ends of a unit take the room of one, two on both sides of its end that
 of two, and both only if the unit is exactly that long (`contrast`). *Held*: the size, in units.
 

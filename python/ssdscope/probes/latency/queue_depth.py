@@ -9,7 +9,7 @@ table or cache hold them; in random order of the depths, once its queue is as un
 Few places read again and again before and after tell how long answers are held. First doublings of
 the depth, then the depths about the knee. A drive that others wrote to begins each block as it was
 found, where it can.
-Engine: `course.saturation`, over the requests inside the drive.
+Engine: `saturation`, over the requests inside the drive.
 Cannot tell: a knee deeper than the last step of the queues (ambiguous), or one that its interval
 puts on several depths further apart than a tenth. A knee at depth 1 says that depth gains nothing.
 On a wall clock nobody knows what is held back: there the depth itself counts, and the interval
