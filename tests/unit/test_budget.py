@@ -17,7 +17,7 @@ from ssdscope.errors import UsageError
 from ssdscope.findings import Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.again import decide
-from ssdscope.probes.bench import ledger, pieces
+from ssdscope.probes.bench import ledger
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
@@ -25,7 +25,7 @@ from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.record import Record
 from ssdscope.report import planning, spending, stages
-from ssdscope.targets import Device, open_target
+from ssdscope.targets import Device, open_target, pieces
 from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
@@ -140,11 +140,13 @@ def test_a_state_that_turns_out_dearer_is_given_up_in_time(
 def test_a_list_in_pieces_is_asked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(piece_bytes: int, **pacing: Any) -> tuple[Any, int]:
         device = open_target("sim:mqsim-8g", sets=DEAR, seed=1)
-        calls = []
-        run_list = device.device.run_list
-        monkeypatch.setattr(
-            device.device, "run_list", lambda *a, **k: calls.append(1) or run_list(*a, **k)
-        )
+        calls, run_list = [], device.device.run_list
+
+        def counted(*columns: Any, **pacing: Any) -> Any:
+            calls.append(pacing)
+            return run_list(*columns, **pacing)
+
+        monkeypatch.setattr(device.device, "run_list", counted)
         monkeypatch.setattr(pieces, "PIECE_BYTES", piece_bytes)
         bench = Bench(device.device, Budget("test", 60, 1), 1)
         ops = np.resize([OP_READ, OP_WRITE, OP_FLUSH, OP_WRITE], 2000)

@@ -45,6 +45,7 @@ DOOR = {
     "ssdscope.targets",
     "ssdscope.targets.device",
     "ssdscope.targets.metered",
+    "ssdscope.targets.pieces",
     "ssdscope.targets.quiet",
     "ssdscope.targets.records",
     "ssdscope.targets.work",

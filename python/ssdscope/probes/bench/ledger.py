@@ -21,7 +21,6 @@ from ssdscope.errors import DeviceError
 from ssdscope.findings import SIZE_SWEEP, Reason
 from ssdscope.probes.asking import Known
 from ssdscope.probes.bench.company import refuse_company, refuse_gone, refuse_split, stop_for_errors
-from ssdscope.probes.bench.pieces import PIECE_BYTES, cut, joined, rest_s, work_of
 from ssdscope.probes.bench.states import State, Window, prepare
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, silent
@@ -30,6 +29,7 @@ from ssdscope.probes.run import run
 from ssdscope.seeds import stream
 from ssdscope.targets import work
 from ssdscope.targets.metered import ExhaustedError, Watch
+from ssdscope.targets.pieces import PIECE_BYTES, cut, joined, rest_s, work_of
 from ssdscope.targets.records import (
     OP_DISCARD,
     OP_READ,

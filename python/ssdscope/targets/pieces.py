@@ -68,5 +68,5 @@ def work_of(
     ops: NDArray[np.uint8], lengths: NDArray[np.uint64], written_bytes: NDArray[np.uint64]
 ) -> Work:
     """Count what requests ask for; what neither reads nor writes counts as a read of nothing."""
-    written, read_bytes = np.count_nonzero(written_bytes), int(lengths[ops == OP_READ].sum())
+    written, read_bytes = int(np.count_nonzero(written_bytes)), int(lengths[ops == OP_READ].sum())
     return Work(ops.size - written, read_bytes, written, int(written_bytes.sum()))
