@@ -51,7 +51,7 @@ def test_each_shows_itself_in_a_line() -> None:
         "allocation": "order",
         "read_ahead_bytes": "absent",
         "map_zone_bytes": "1,048,576 or 2,097,152 bytes",
-        "pslc_bytes": f"undetectable: {Reason.BUDGET_EXHAUSTED}",
+        "pslc_bytes": f"not tried: {Reason.BUDGET_EXHAUSTED}",
     }
     assert repr(Findings([], seed=1)) == "no findings"
 

@@ -186,4 +186,5 @@ def _in_words(finding: findings.Finding) -> str:
             return "absent"
         case findings.Ambiguous(candidates=candidates):
             return f"{' or '.join(map(format_number, candidates))} {finding.unit}".rstrip()
-    return f"undetectable: {finding.to_json()['reason']}"
+    what = "undetectable" if finding.tried else "not tried"
+    return f"{what}: {finding.to_json()['reason']}"
