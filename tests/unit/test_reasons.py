@@ -54,7 +54,7 @@ def test_the_table_in_the_docs_is_the_one_in_the_code() -> None:
     assert set(rows) == set(map(str, Reason))
     for reason, told in WORDS.items():
         row = rows[str(reason)].replace("what the property shows by", "{sign}")
-        for said in (told.seen, told.helps, told.simulated, told.file, told.block):
+        for said in (told.seen, told.helps, told.simulated, told.file, told.block, told.full):
             assert said is None or said in row
 
 
@@ -68,6 +68,18 @@ def test_nobody_is_told_what_cannot_help_there(reason: Reason) -> None:
     for each in PROPERTIES.values():
         assert "mapping table" not in what_was_seen(reason, each.sign)
         assert "{" not in what_was_seen(reason, each.sign)
+
+
+def test_no_probe_says_that_nothing_helps() -> None:
+    """What no host can tell is known only to who looks inside."""
+    wheres = [
+        Where(full=full, virtual=virtual) for full in (False, True) for virtual in (False, True)
+    ]
+    said = {what_would_help(reason, where) for reason in Reason for where in wheres}
+    assert not [each for each in said if "from outside" in each]
+    protected = [what_would_help(Reason.PLP_NO_FLUSH_EFFECT, where) for where in wheres]
+    assert all("bursts at depth" in each for each in protected)
+    assert ["full:2h" in each for each in protected] == [False, False, True, True]
 
 
 def test_a_probe_that_was_left_out_is_named() -> None:

@@ -80,6 +80,8 @@ class Words:
         What would help on a real drive.
     simulated, file, block
         What would help on a simulated drive, a file and a block device, where that is another.
+    full
+        What would help anywhere if the budget was ``full``, where that is another.
     """
 
     seen: str
@@ -87,9 +89,12 @@ class Words:
     simulated: str | None = None
     file: str | None = None
     block: str | None = None
+    full: str | None = None
 
     def what_would_help(self, where: Where) -> str:
         """Give what would help there."""
+        if where.full and self.full is not None:
+            return self.full
         if where.virtual and self.simulated is not None:
             return self.simulated
         real = {"file": self.file, "block": self.block}
@@ -101,28 +106,30 @@ _NO_SWITCH = (
     "nothing on a drive that takes no command to switch it; SCSI, SATA and NVMe disks, opened as "
     "root, may take one"
 )
-_STAYS_ON = "nothing from outside: this drive lets nobody switch that cache off"
-_NOTHING = "nothing from outside"
+_BURSTS = "bursts at depth that last longer than the buffer"
+_MORE_TIME = "more time, as --budget full:2h, which measures more often"
 
 WORDS: dict[Reason, Words] = {
     Reason.WRITE_ACKED_FROM_BUFFER: Words(
         "writes end as soon as a buffer has taken them, and it cannot be switched off",
         helps=_NO_SWITCH,
-        simulated=_STAYS_ON,
+        simulated=f"{_BURSTS}, as larger budgets send them: nobody can switch this one off",
     ),
     Reason.CACHE_NOT_CONTROLLABLE: Words(
         "a cache that cannot be switched off may answer in place of the drive's inside",
         helps=_NO_SWITCH,
-        simulated=_STAYS_ON,
+        simulated="nothing that is sure: this drive lets nobody switch that cache off",
     ),
     Reason.PLP_NO_FLUSH_EFFECT: Words(
         "a flush behind writes takes no time: the write cache is protected and need not be emptied",
-        helps=_NOTHING,
+        helps=f"{_BURSTS}, as larger budgets send them",
+        full=f"{_BURSTS}, which show more in more time, as --budget full:2h, but not surely",
     ),
     Reason.EFFECT_BELOW_NOISE: Words(
         "{sign} does not stand out from the scatter of what was measured",
         helps="a larger budget, which measures more often, or a quieter machine",
-        simulated="nothing that is sure: with another --seed it is measured at other places",
+        simulated="a larger budget, which measures more often, or another --seed: other places",
+        full=_MORE_TIME,
     ),
     Reason.INTERFERENCE: Words(
         "something else kept the drive busy while it was measured",
@@ -140,11 +147,12 @@ WORDS: dict[Reason, Words] = {
     Reason.LINK_BOUND: Words(
         "requests wait for each other wherever they are, and hide what works side by side",
         helps="a faster link to the drive, if it is the link that they wait for",
-        simulated=_NOTHING,
+        simulated="a drive file with a faster link ([host]), if it is the link that they wait for",
     ),
     Reason.BUDGET_EXHAUSTED: Words(
         "not tried: what its probe may spend is used up",
         helps="a larger budget",
+        full="a full budget with more time, as --budget full:2h",
     ),
     Reason.RANGE_TOO_SMALL: Words(
         "the target holds too few units of what is looked for to tell them apart",
@@ -169,7 +177,7 @@ WORDS: dict[Reason, Words] = {
     ),
     Reason.MASKED: Words(
         "another mechanism of the drive hides it, or looks the same",
-        helps=_NOTHING,
+        helps="nothing that is sure: what hides it is part of the drive",
     ),
     Reason.MODEL_MISFIT: Words(
         "what was measured does not have the shape that defines it",
@@ -206,8 +214,6 @@ def what_would_help(reason: Reason, where: Where) -> str:
     if where.kind == "null":
         reason = Reason.NOT_A_RAW_DEVICE
     helps = WORDS[reason].what_would_help(where)
-    if reason is Reason.BUDGET_EXHAUSTED and where.full:
-        helps = "a full budget with more time, as --budget full:2h"
     if where.left_out and reason in (Reason.EFFECT_BELOW_NOISE, Reason.BUDGET_EXHAUSTED):
         return f"--budget full, which also runs {' and '.join(where.left_out)}"
     return helps
