@@ -69,7 +69,10 @@ LOGS = CHIPS | {
 SHARP = BITS | {"host.queue_depth": 4}
 SPARE = CHIPS | {"ftl.kind": "page", "ftl.allocation": "order", "nand.blocks_per_plane": 400}
 ONE_DIE = BITS | {"nand.channels": 1, "nand.ways": 1, "nand.blocks_per_plane": 384}
+TYPES = BITS | {"nand.read_by_type_ns": [48_000, 60_000, 72_000]}
+AFAR = TYPES | {"host.command_ns": 500_000}
 SHOWN_BY = {
+    "page_types": "types",
     "internal_volume_bits": "bits",
     "pslc_bytes": "region",
     "merge_unit_bytes": "logs",
@@ -78,7 +81,7 @@ SHOWN_BY = {
     "over_provisioning_ratio": "spare",
 }
 """On the others it is the drive `page`."""
-HIDDEN_ON = {"read_latency_alpha_ns": "one-die"}
+HIDDEN_ON = {"read_latency_alpha_ns": "one-die", "page_types": "afar"}
 """On the others it is the same drive, whose chips and tables are as fast as memory."""
 
 MANY = BITS | {
@@ -90,7 +93,7 @@ MANY = BITS | {
 
 DRIVES = {
     "page": PAGE, "bits": BITS, "region": REGION, "logs": LOGS, "sharp": SHARP, "spare": SPARE,
-    "one-die": ONE_DIE,
+    "one-die": ONE_DIE, "types": TYPES, "afar": AFAR,
 }  # fmt: skip
 
 NO_TIME = {

@@ -190,7 +190,10 @@ FLIPS = {
         drive(read_cache__switchable=False, map__kind="zones", map__zone_bytes=1 << 20),
         drive(read_cache__switchable=False, map__kind="zones", map__zone_bytes=2 << 20),
     ),
-    "region": (drive(pslc__bytes=1 << 20), drive()),
+    "region": (
+        drive(pslc__bytes=1 << 20),
+        drive(pslc__bytes=1 << 20, pslc__overflow="direct"),
+    ),
     "full-region": (drive(pslc__fold_when_idle=False), drive(pslc__fold_when_idle=True)),
     "merges": (drive(ftl__kind="log-block", ftl__merge_unit_bytes=1 << 20), drive()),
     "few-spans": (drive(nand__blocks_per_plane=8), drive(nand__blocks_per_plane=12)),
@@ -359,6 +362,14 @@ def test_bits_that_choose_a_die_follow_from_the_keys() -> None:
     # An eighth of a page of phase blurs the bit, three leave none that halves the drive.
     assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=512) == Truth("12")
     assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=1536) == NO_ONE
+
+
+def test_types_of_pages_are_those_that_differ_in_time() -> None:
+    times = {"nand__program_by_type_ns": [500_000, 700_000, 900_000]}
+    assert configured(drive(**times), shape_of(drive()))["page_types"] == Truth(3)
+    alike = drive(nand__read_by_type_ns=[60_000, 60_000])
+    for values in (drive(), alike):
+        assert configured(values, shape_of(values))["page_types"] == Truth(1, present=False)
 
 
 def test_answers_are_judged_by_their_kind() -> None:

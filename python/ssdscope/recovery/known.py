@@ -7,7 +7,7 @@ from ssdscope.recovery.generator import Drawn
 from ssdscope.recovery.measured import Case
 from ssdscope.recovery.observability import Visibility, visibility
 from ssdscope.recovery.second import SecondDrawn
-from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth
+from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth, page_types
 from ssdscope.recovery.truth_of_arrays import UNMEASURED, told
 from ssdscope.recovery.truth_of_msr import NO_EFFECT_OF_DISCARDS
 
@@ -27,8 +27,10 @@ def known(drawn: Drawn) -> Known:
         case.trimmed = NO_EFFECT_OF_DISCARDS
     if not isinstance(drawn, DrawnArray):
         return Known(case.truths, visibility(case))
+    of_types = {page_types(each.filed()) for each in drawn.members}
     of_chunks = told([each.values for each in drawn.members], drawn.chunk_bytes)
-    truths = {**case.truths, **of_chunks}
+    types = of_types.pop() if len(of_types) == 1 else NO_ONE
+    truths = {**case.truths, **of_chunks, "page_types": types}
     case.truths = {
         name: ABSENT if each == NO_ONE or name in UNMEASURED else each
         for name, each in truths.items()

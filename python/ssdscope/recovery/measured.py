@@ -4,14 +4,16 @@ What a mechanism comes to (how much may be overwritten before collection, how lo
 follows from all keys together, so the twin is asked.
 """
 
+from dataclasses import replace
 from functools import cached_property
 
+from ssdscope.recovery import reference_bursts as bursts
 from ssdscope.recovery import reference_reads as reads
 from ssdscope.recovery import reference_writes as writes
 from ssdscope.recovery.generator import Drawn
 from ssdscope.recovery.reference_curves import DEPTH_MOST, Latencies, Line, Rates, latencies
-from ssdscope.recovery.shape import Values, number
-from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth, configured
+from ssdscope.recovery.shape import Values, answers_for_flash, number
+from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth, configured, page_types
 from ssdscope.recovery.twin import Twin
 
 SPARE_SHOWS = 0.01
@@ -41,6 +43,7 @@ class Case:
         known = configured(self.drawn.values, self.twin.shape)
         amplified = self.amplification >= AMPLIFIED_FROM
         return known | {
+            "page_types": page_types(self.drawn.filed()),
             "gc_period_bytes": self._period(known["gc_period_bytes"]),
             "over_provisioning_ratio": self._spare(),
             "gc_write_amplification": Truth(self.amplification, present=amplified),
@@ -63,7 +66,13 @@ class Case:
     @cached_property
     def overwritten(self) -> writes.Overwritten:
         """What may be overwritten before collection, and before it shows; how much slower then."""
-        return writes.overwritten(self.twin)
+        found = writes.overwritten(self.twin)
+        values = self.drawn.values
+        if values["ftl.kind"] != "page" or not answers_for_flash(values):
+            return found
+        # Single writes may end in the buffer whatever is collected behind it.
+        deep = writes.overwritten(Twin(self.drawn), bursts.DEPTH)
+        return replace(found, shown=found.share + deep.shown - deep.share, contrast=deep.contrast)
 
     @cached_property
     def amplification(self) -> float:
@@ -102,7 +111,8 @@ class Case:
         by_order = values["ftl.kind"] == "page" and values.get("ftl.allocation") == "order"
         if number(values, "pslc.bytes") or not by_order:
             return 1
-        return writes.collected_apart(self.twin)
+        by = bursts if answers_for_flash(values) else writes
+        return int(by.collected_apart(self.twin))
 
     def _period(self, filled: Truth) -> Truth:
         """Give what is filled between two collections; no one value if its parts are in turn."""

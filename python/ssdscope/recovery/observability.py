@@ -7,15 +7,19 @@ contrast on the undisturbed twin is at least 10 %.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 
 from ssdscope.findings.properties import TOLERANCE
+from ssdscope.recovery import reference_bursts as bursts
 from ssdscope.recovery import reference_reads as reads
 from ssdscope.recovery import reference_writes as writes
 from ssdscope.recovery.addresses import blurred, volume_bits
 from ssdscope.recovery.measured import Case
 from ssdscope.recovery.reference_curves import DEPTH_MOST
-from ssdscope.recovery.shape import Shape, Values, number
+from ssdscope.recovery.reference_types import typed
+from ssdscope.recovery.shape import Shape, Values, answers_for_flash, number
 from ssdscope.recovery.truth import row_bytes, rows_bytes, seen_page_bytes
+from ssdscope.recovery.twin import Twin
 
 CONTRAST_MIN = 0.10
 SPANS_MIN = 8
@@ -31,9 +35,7 @@ Mask = Callable[[Case], bool]
 
 
 def _protected(values: Values, _shape: Shape) -> bool:
-    kept = bool(values.get("write_buffer.power_loss_protected", False))
-    fixed = not values.get("write_buffer.switchable", True)
-    return number(values, "write_buffer.bytes") > 0 and kept and fixed
+    return answers_for_flash(values)
 
 
 def _one_command(values: Values, _shape: Shape) -> bool:
@@ -52,7 +54,8 @@ def _cached(values: Values, shape: Shape) -> bool:
 
 
 def _region(values: Values, _shape: Shape) -> bool:
-    return number(values, "pslc.bytes") > 0
+    """Whether writes reach their blocks by folding, however long they go on without a pause."""
+    return number(values, "pslc.bytes") > 0 and values.get("pslc.overflow", "fold") != "direct"
 
 
 def _full_region(values: Values, _shape: Shape) -> bool:
@@ -184,6 +187,9 @@ MASKS: Mapping[str, Mask] = {
 }
 """By the names that the document gives them."""
 
+YIELDING = frozenset({"protected", "hidden-unit", "hidden-logs"})
+"""Masks of what a protected buffer answers for, unless deep bursts show it all the same."""
+
 EFFECTLESS = frozenset({"full-region"})
 """Masks that leave nothing a host could notice: whoever says "absent" is right."""
 
@@ -193,7 +199,11 @@ def _bits(case: Case) -> float:
     return reads.volumes(case.twin, volume_bits(values, shape))
 
 
-def _placed(case: Case) -> float:
+References = ModuleType
+"""`reference_writes`, or `reference_bursts` past a protected buffer."""
+
+
+def _placed(case: Case, by: References = writes) -> float:
     """Give the contrast of rows of pages, or of the unit that is held against them if that is less.
 
     The merge unit of log blocks, else the RMW unit; that every unit is larger than a single page
@@ -203,9 +213,9 @@ def _placed(case: Case) -> float:
     if found < CONTRAST_MIN or not several_in_a_row(case.drawn.values, case.twin.shape):
         return found
     if case.truths["merge_unit_bytes"].present:
-        return min(found, writes.merged(case.twin))
+        return min(found, float(by.merged(case.twin)))
     if case.truths["rmw_unit_bytes"].present:
-        return min(found, writes.shifted(case.twin))
+        return min(found, float(by.shifted(case.twin)))
     return found
 
 
@@ -224,23 +234,45 @@ def _order(case: Case) -> float:
     return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
 
-def _phase(case: Case) -> float:
-    found = [writes.shifted(case.twin)] if case.truths["rmw_unit_bytes"].present else []
+def _phase(case: Case, by: References = writes) -> float:
+    found = [float(by.shifted(case.twin))] if case.truths["rmw_unit_bytes"].present else []
     if case.truths["merge_unit_bytes"].present:
-        found.append(writes.merged(case.twin))
+        found.append(float(by.merged(case.twin)))
     return max(found)
+
+
+def _buffer(case: Case) -> float:
+    """Give the contrast of single blocks, or of large pieces at depth where that is less."""
+    found = writes.knee(case.twin)
+    return found if found >= CONTRAST_MIN else max(found, bursts.filled(case.twin))
 
 
 def _amplified(case: Case) -> float:
     return min(case.amplification - 1, case.overwritten.contrast)
 
 
-def _period(case: Case) -> float:
-    return writes.periodic(case.twin, int(case.truths["gc_period_bytes"].value or 0))
+def _period(case: Case, by: References = writes) -> float:
+    return float(by.periodic(case.twin, int(case.truths["gc_period_bytes"].value or 0)))
 
 
-def _streams(case: Case) -> float:
-    return writes.streams(case.twin, int(case.truths["open_units"].value or 0))
+def _rested(case: Case) -> float:
+    return _at_depth_too(case, writes.rested)
+
+
+def _one_bit(case: Case) -> float:
+    return _at_depth_too(case, writes.region)
+
+
+def _at_depth_too(case: Case, reference: Callable[[Twin, int], float]) -> float:
+    """Give the contrast of single writes, or past a protected buffer of writes at depth."""
+    found = reference(case.twin, 1)
+    if found >= CONTRAST_MIN or not answers_for_flash(case.drawn.values):
+        return found
+    return max(found, reference(case.twin, bursts.DEPTH))
+
+
+def _streams(case: Case, by: References = writes) -> float:
+    return float(by.streams(case.twin, int(case.truths["open_units"].value or 0)))
 
 
 def _alpha(case: Case) -> float:
@@ -265,27 +297,45 @@ class Rule:
         Names of the rules that hide the property.
     reference
         Name of the reference measurement, and the measurement.
+    bursts
+        The measurement by deep bursts where one of `YIELDING` applies.
     """
 
     masks: tuple[str, ...]
     reference: str
     contrast: Callable[[Case], float]
+    bursts: Callable[[Case], float] | None = None
 
 
 RULES: Mapping[str, Rule] = {
-    "rmw_unit_bytes": Rule(("protected",), "shifted", lambda case: writes.shifted(case.twin)),
-    "merge_unit_bytes": Rule(("protected",), "merged", lambda case: writes.merged(case.twin)),
+    "rmw_unit_bytes": Rule(
+        ("protected",), "shifted",
+        lambda case: writes.shifted(case.twin), lambda case: bursts.shifted(case.twin),
+    ),
+    "merge_unit_bytes": Rule(
+        ("protected",), "merged",
+        lambda case: writes.merged(case.twin), lambda case: bursts.merged(case.twin),
+    ),
     "reclaim_unit_bytes": Rule(("region", "few-spans", "in-turn"), "amplification", _amplified),
-    "alignment_phase_bytes": Rule(("protected",), "shifted or merged", _phase),
-    "write_buffer_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
-    "write_buffer_unit_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
+    "alignment_phase_bytes": Rule(
+        ("protected",), "shifted or merged", _phase, lambda case: _phase(case, bursts)
+    ),
+    "write_buffer_bytes": Rule(
+        ("protected",), "knee or filled", _buffer, lambda case: bursts.filled(case.twin)
+    ),
+    "write_buffer_unit_bytes": Rule(
+        ("protected",), "knee",
+        lambda case: writes.knee(case.twin), lambda case: bursts.filled_by_blocks(case.twin),
+    ),
     "read_cache_bytes": Rule((), "reread", lambda case: reads.reread(case.twin)),
     "read_cache_unit_bytes": Rule((), "reread", lambda case: reads.reread(case.twin)),
     "read_ahead_bytes": Rule((), "ahead", lambda case: reads.ahead(case.twin)),
     "map_zone_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
     "map_cache_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
     "allocation": Rule(("stirred",), "order", _order),
-    "placement": Rule(("hidden-unit", "straddling"), "chunk", _placed),
+    "placement": Rule(
+        ("hidden-unit", "straddling"), "chunk", _placed, lambda case: _placed(case, bursts)
+    ),
     "placement_pages": Rule(
         ("straddling", "table-in-rows"), "chunk", lambda case: reads.chunk(case.twin)
     ),
@@ -293,19 +343,26 @@ RULES: Mapping[str, Rule] = {
         ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)
     ),
     "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
+    "page_types": Rule(
+        (), "typed", lambda case: typed(case.twin, int(case.truths["page_types"].value or 1))
+    ),
     "over_provisioning_ratio": Rule(
-        ("region", "hidden-logs", "beside"), "overwritten", lambda case: case.overwritten.contrast
+        ("hidden-logs", "beside"), "overwritten",
+        lambda case: case.overwritten.contrast, lambda case: bursts.logs(case.twin),
     ),
     "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
-    "gc_period_bytes": Rule(("protected", "region", "in-turn"), "periodic", _period),
-    "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),
-    "pslc_bytes": Rule(("full-region",), "region", lambda case: writes.region(case.twin)),
-    "open_units": Rule(("protected",), "streams", _streams),
+    "gc_period_bytes": Rule(
+        ("protected", "region", "in-turn"), "periodic", _period,
+        lambda case: _period(case, bursts),
+    ),
+    "idle_gc_onset_ns": Rule(("busy",), "rested", _rested),
+    "pslc_bytes": Rule(("full-region",), "region", _one_bit),
+    "open_units": Rule(("protected",), "streams", _streams, lambda case: _streams(case, bursts)),
     "trim_effect": Rule((), "trimmed", lambda case: case.trimmed),
     "read_latency_alpha_ns": Rule(("noisy", "moving-table", "alpha-bent"), "line", _alpha),
     "read_latency_beta_ns_per_byte": Rule(("noisy", "moving-table", "beta-bent"), "line", _beta),
     "queue_depth_knee": Rule(("moving-table", "shallow", "deepened"), "depths", _depths),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -331,13 +388,15 @@ class Visibility:
 
 def visibility(case: Case) -> dict[str, Visibility]:
     """Give, for each property that the drive has, whether it can be told."""
-    found = {}
-    for name, rule in RULES.items():
-        if not case.truths[name].present:
-            continue
-        masked = tuple(mask for mask in rule.masks if MASKS[mask](case))
-        if masked:
-            found[name] = Visibility(masked, 0.0 if EFFECTLESS & set(masked) else None)
-        else:
-            found[name] = Visibility(masked, float(rule.contrast(case)))
-    return found
+    return {name: _seen(case, rule) for name, rule in RULES.items() if case.truths[name].present}
+
+
+def _seen(case: Case, rule: Rule) -> Visibility:
+    masked = tuple(mask for mask in rule.masks if MASKS[mask](case))
+    for_good = tuple(mask for mask in masked if mask not in YIELDING)
+    if for_good:
+        return Visibility(masked, 0.0 if EFFECTLESS & set(masked) else None)
+    if not masked:
+        return Visibility((), float(rule.contrast(case)))
+    contrast = float(rule.bursts(case)) if rule.bursts else 0.0
+    return Visibility((), contrast) if contrast >= CONTRAST_MIN else Visibility(masked, None)

@@ -94,44 +94,54 @@ class Overwritten:
     contrast: float
 
 
-def overwritten(twin: Twin) -> Overwritten:
+def overwritten(twin: Twin, depth: int = 1) -> Overwritten:
     """Overwrite at random until room is short.
 
     On page-mapped drives that is when the first block is collected, which is measured; of log
-    blocks when all of them are full but the one for sequential writes.
+    blocks when all of them are full but the one for sequential writes. What fills a buffer or a
+    region of one bit per cell is faster: it does not count as before.
     """
     device, unit = twin.fork(), twin.shape.unit_bytes
     capacity = twin.shape.capacity_bytes
     if twin.values["ftl.kind"] == "log-block":
-        written = max(_log_bytes(twin) // unit, 1)
+        written = max(log_bytes(twin) // unit, 1)
         before = float(force(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
         after = float(force(device, twin.random_units(max(written, 64)), unit).mean())
         share = written * unit / capacity
         return Overwritten(share, share, after / before - 1)
-    step, latencies = max(capacity // unit // 2000, 16), []
+    step, latencies = max(capacity // unit // 2000, 16 * depth), []
     written, none_yet = 0, counter(device, "gc_runs")
     most = 3 * capacity // 2 // unit
     while counter(device, "gc_runs") == none_yet and written < most:
-        latencies.append(force(device, twin.random_units(step), unit).mean())
+        latencies.append(force(device, twin.random_units(step), unit, depth).mean())
         written += step
-    before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
+    fast = min(_fast_bytes(twin, depth) // (step * unit), max(len(latencies) - 2, 0))
+    before = float(np.mean(latencies[fast : max(len(latencies) - 1, 1)]))
     begun, more = device.fork(), max(written // 2, 256)
-    force(device, twin.random_units(more), unit)
-    after = float(force(device, twin.random_units(2 * more), unit).mean()) / before
-    shown = written + _beside(twin, begun, SHOWS * before)
+    force(device, twin.random_units(more), unit, depth)
+    after = float(force(device, twin.random_units(2 * more), unit, depth).mean()) / before
+    shown = written + _beside(twin, begun, SHOWS * before, depth)
     return Overwritten(written * unit / capacity, shown * unit / capacity, after - 1)
 
 
-def _beside(twin: Twin, device: Device, most: float) -> int:
+def _fast_bytes(twin: Twin, depth: int) -> int:
+    """Count the bytes that go faster than what follows them, a tenth more to be sure."""
+    fast = number(twin.values, "pslc.bytes")
+    if depth > 1:
+        fast += number(twin.values, "write_buffer.bytes")
+    return 11 * fast // 10
+
+
+def _beside(twin: Twin, device: Device, most: float, depth: int) -> int:
     """Count the writes from the first collection on that take no longer than so much."""
     unit, phase = twin.shape.unit_bytes, number(twin.values, "ftl.phase_bytes")
     units = twin.shape.capacity_bytes // unit
     # Draws of its own: other references are not to depend on how many it takes.
     stream = seeds.stream((twin.shape.capacity_bytes, unit), "studies.recovery.references")
-    step, longer = max(units // 200, 16), 0
+    step, longer = max(units // 200, 16 * depth), 0
     for beside in range(0, BESIDE_STEPS * step, step):
         places = stream.integers(1, units - 1, step) * unit - phase
-        mean = force(device, places.astype(np.uint64), unit).mean()
+        mean = force(device, places.astype(np.uint64), unit, depth).mean()
         longer = longer + 1 if mean > most else 0
         # Some places take longer by chance, and at first all planes begin to collect together.
         if longer == IN_A_ROW:
@@ -139,7 +149,7 @@ def _beside(twin: Twin, device: Device, most: float) -> int:
     return BESIDE_STEPS * step
 
 
-def _log_bytes(twin: Twin) -> int:
+def log_bytes(twin: Twin) -> int:
     """Count the bytes of random writes that fill the log blocks."""
     blocks = number(twin.values, "ftl.log_blocks", 8)
     if twin.values.get("ftl.log_association", "one-to-one") == "one-to-one":
@@ -198,18 +208,24 @@ def collected_apart(twin: Twin) -> int:
     return 1
 
 
-def rested(twin: Twin) -> float:
+def rested(twin: Twin, depth: int) -> float:
     """Random writes after a pause shorter than the onset, against after one much longer.
 
-    A buffer that stays on is flushed before, as idle time may empty it, too.
+    A buffer that stays on is flushed before, as idle time may empty it, too. One that is protected
+    is filled besides at depth, after a pause that leaves it as the longer one does.
     """
     onset = number(twin.values, "gc.idle_ns", 100_000_000)
     unit, means, count = twin.shape.unit_bytes, [], _gained(twin)
+    held = number(twin.values, "write_buffer.bytes") // unit if depth > 1 else 0
     for pause in (onset // 2, 4 * onset + 2_000_000_000):
         device = twin.settled.fork()
         write_through(device, twin.random_units(1), unit)
         device.idle(pause)
-        means.append(write_through(device, twin.random_units(count), unit).mean())
+        if depth == 1:
+            means.append(write_through(device, twin.random_units(count), unit).mean())
+        else:
+            write(device, twin.random_units(held), unit, depth)
+            means.append(write(device, twin.random_units(count), unit, depth).mean())
     return float(means[0] / means[1] - 1)
 
 
@@ -226,14 +242,18 @@ def _gained(twin: Twin) -> int:
     return int(min(max(gained / shape.unit_bytes, 256), 8192))
 
 
-def region(twin: Twin) -> float:
+def region(twin: Twin, depth: int) -> float:
     """Time writes beyond the one-bit region against writes into it."""
     unit, device = twin.shape.unit_bytes, twin.fork()
     device.idle(10_000_000_000)
     fits = number(twin.values, "pslc.bytes") // unit
-    fast = write(device, twin.random_units(max(fits // 2, 8)), unit).mean()
-    write(device, twin.random_units(max(fits * 7 // 10, 8)), unit)
-    slow = write(device, twin.random_units(max(fits // 2, 8)), unit).mean()
+    held = number(twin.values, "write_buffer.bytes") // unit if depth > 1 else 0
+    if 2 * held > fits:
+        return 0.0
+    write(device, twin.random_units(held), unit, depth)
+    fast = write(device, twin.random_units(max(fits // 2, 8) - held), unit, depth).mean()
+    write(device, twin.random_units(max(fits * 7 // 10, 8) + held), unit, depth)
+    slow = write(device, twin.random_units(max(fits // 2, 8)), unit, depth).mean()
     return float(slow / fast - 1)
 
 
@@ -294,7 +314,7 @@ def _trimmed_count(twin: Twin, size: int) -> int:
     count = twin.shape.capacity_bytes // 2 // size
     if twin.values["ftl.kind"] == "page":
         return count
-    return min(count, max(4 * _log_bytes(twin) // size, 1024), TRIMMED_LOGS_MOST)
+    return min(count, max(4 * log_bytes(twin) // size, 1024), TRIMMED_LOGS_MOST)
 
 
 def _trimmed(twin: Twin, places: Offsets, size: int) -> float:
@@ -302,12 +322,13 @@ def _trimmed(twin: Twin, places: Offsets, size: int) -> float:
     for discard in (False, True):
         device = twin.turned_over.fork()
         if discard:
-            _discard(device, twin.shape.capacity_bytes // 2)
+            discard_before(device, twin.shape.capacity_bytes // 2)
         times.append(write(device, places, size).sum())
     return float(times[0] / times[1] - 1)
 
 
-def _discard(device: Device, end: int) -> None:
+def discard_before(device: Device, end: int) -> None:
+    """Discard everything before an end."""
     step = 1 << 20
     starts = np.arange(0, end // step * step, step, dtype=np.uint64)
     lengths = np.full(starts.size, step, np.uint64)

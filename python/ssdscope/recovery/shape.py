@@ -17,6 +17,13 @@ def number(values: Values, key: str, default: int = 0) -> int:
     return int(values.get(key, default))
 
 
+def answers_for_flash(values: Values) -> bool:
+    """Whether a protected buffer stays on, so that neither flushes nor forced writes wait."""
+    protected = bool(values.get("write_buffer.power_loss_protected", False))
+    stays_on = not values.get("write_buffer.switchable", True)
+    return number(values, "write_buffer.bytes") > 0 and protected and stays_on
+
+
 @dataclass(frozen=True)
 class Shape:
     """Sizes that follow from the keys of a drive.

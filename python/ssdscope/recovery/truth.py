@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ssdscope.findings import PROPERTIES
 from ssdscope.recovery.addresses import (
@@ -48,6 +49,7 @@ KINDS: dict[str, Kind] = {
     "placement_pages": Kind.EXACT,
     "interleave_degree": Kind.EXACT,
     "internal_volume_bits": Kind.EXACT,
+    "page_types": Kind.EXACT,
     "over_provisioning_ratio": Kind.NUMERIC,
     "gc_write_amplification": Kind.NUMERIC,
     "gc_period_bytes": Kind.NUMERIC,
@@ -125,7 +127,15 @@ def configured(values: Values, shape: Shape) -> dict[str, Truth]:
         **_map(values, shape),
         "allocation": Truth(_allocation(values, shape)),
         **_places(values, shape),
+        "page_types": page_types(values),
     }
+
+
+def page_types(filed: Mapping[str, Any]) -> Truth:
+    """Count the types of pages that differ in time, by what a drive file says; one is none."""
+    times = [filed.get(f"nand.{kind}_by_type_ns") or [0] for kind in ("read", "program")]
+    types = max(len(each) if len(set(each)) > 1 else 1 for each in times)
+    return Truth(types, present=types > 1)
 
 
 def _units(values: Values, shape: Shape) -> dict[str, Truth]:
