@@ -183,6 +183,17 @@ def test_a_bit_of_the_chunk_chooses_a_member() -> None:
     assert truths["placement_pages"] == Truth(16)
 
 
+def test_members_that_take_one_command_at_a_time_are_what_works_side_by_side() -> None:
+    """Whatever their dies do: two reads of one member wait for each other wherever they are."""
+    one = member(host__queue_depth=1)
+    truths = told([one] * 3, 64 * KIB)
+    assert truths["interleave_degree"] == Truth(3)
+    assert truths["placement_pages"] == Truth(16)
+    assert told([one, member()], 64 * KIB)["interleave_degree"] == Truth(5)
+    assert told([one] * 2, 64 * KIB)["internal_volume_bits"] == Truth("16")
+    assert seen_values([one] * 3, 64 * KIB)["host.queue_depth"] == 3
+
+
 def test_of_unlike_members_only_what_they_share_is_true() -> None:
     truths = told([member(), member(ftl__map_unit_bytes=32 * KIB)], 64 * KIB)
     assert truths["rmw_unit_bytes"] == NO_ONE

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from ssdscope.recovery.arrays import DrawnArray
 from ssdscope.recovery.generator import Drawn
 from ssdscope.recovery.measured import Case
-from ssdscope.recovery.observability import Visibility, visibility
+from ssdscope.recovery.observability import CONTRAST_MIN, Visibility, visibility
+from ssdscope.recovery.reference_members import members_apart
 from ssdscope.recovery.second import SecondDrawn
 from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth, page_types
-from ssdscope.recovery.truth_of_arrays import UNMEASURED, told
+from ssdscope.recovery.truth_of_arrays import TOLD_OF_ARRAYS, UNMEASURED, told
 from ssdscope.recovery.truth_of_msr import NO_EFFECT_OF_DISCARDS
 
 
@@ -35,4 +36,14 @@ def known(drawn: Drawn) -> Known:
         name: ABSENT if each == NO_ONE or name in UNMEASURED else each
         for name, each in truths.items()
     }
-    return Known(truths, visibility(case))
+    return Known(truths, _as_an_array(drawn, visibility(case)))
+
+
+def _as_an_array(drawn: DrawnArray, visible: dict[str, Visibility]) -> dict[str, Visibility]:
+    """Leave of an array whose members can be told apart what is true of it as a whole."""
+    if members_apart(drawn) < CONTRAST_MIN:
+        return visible
+    return {
+        name: each if name in TOLD_OF_ARRAYS else Visibility(("array",), None)
+        for name, each in visible.items()
+    }

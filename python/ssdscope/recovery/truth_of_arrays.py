@@ -48,6 +48,8 @@ MEASURED = (
     "queue_depth_knee",
 )
 """What every array has a truth of, as it is measured on the whole."""
+TOLD_OF_ARRAYS = (*MEASURED, "interleave_degree")
+"""What is true of an array as a whole, whatever its members are."""
 BY_WHOLE_UNITS = ("allocation", "over_provisioning_ratio", "gc_write_amplification")
 """What is measured, too, but only if a host can write whole units, the same on all members."""
 UNMEASURED = ("placement", "placement_pages", "internal_volume_bits")
@@ -69,8 +71,8 @@ def seen_values(members: Sequence[Values], chunk: int) -> dict[str, Value]:
     count, values = len(members), dict(members[0])
     shape = shape_of(values)
     for key in (
-        "nand.channels", "ftl.reclaim_unit_bytes", "write_buffer.bytes", "read_cache.bytes",
-        "pslc.bytes", "map.cache_bytes",
+        "host.queue_depth", "nand.channels", "ftl.reclaim_unit_bytes", "write_buffer.bytes",
+        "read_cache.bytes", "pslc.bytes", "map.cache_bytes",
     ):  # fmt: skip
         if key in values:
             values[key] = count * number(values, key)
@@ -123,12 +125,21 @@ def told(members: Sequence[Values], chunk: int) -> dict[str, Truth]:
     whole = [{**formulas, **own} for formulas, own in zip(seen, each, strict=True)]
     names = [name for name in whole[0] if name not in BY_WHOLE_UNITS]
     agreed = {name: _agreed([truths[name] for truths in whole]) for name in names}
-    dies = sum(shape_of(values).dies for values in members)
     return {
         **_phase_of_units(agreed),
         **dict.fromkeys(BY_WHOLE_UNITS, NO_ONE),
-        "interleave_degree": Truth(dies),
+        "interleave_degree": _at_once(members),
     }
+
+
+def _at_once(members: Sequence[Values]) -> Truth:
+    """Count what reads side by side: dies, or members that take one command at a time."""
+    return Truth(sum(1 if one_by_one(each) else shape_of(each).dies for each in members))
+
+
+def one_by_one(values: Values) -> bool:
+    """Whether a member takes one command at a time: of its dies a host sees one at work."""
+    return number(values, "host.queue_depth", 256) == 1
 
 
 def _phase_of_units(truths: dict[str, Truth]) -> dict[str, Truth]:
@@ -167,6 +178,7 @@ def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
         "map_zone_bytes": _spread(own["map_zone_bytes"], count, chunk),
         "open_units": own["open_units"],
         "read_ahead_bytes": own["read_ahead_bytes"],
+        "interleave_degree": _at_once([values] * count),
     }  # fmt: skip
     if unit is None or phase is None:
         found |= _unless_absent(own, "rmw_unit_bytes", "alignment_phase_bytes")
@@ -213,7 +225,8 @@ def _spread(truth: Truth, count: int, chunk: int) -> Truth:
 
 def _places(values: Values, shape: Shape, chunk: int, managed: Truth) -> dict[str, Truth]:
     """Say how seen pages follow each other: rows of the member, as far as a chunk goes."""
-    rows, seen = {row or chunk for row in rows_bytes(values, shape)}, seen_page_bytes(values, shape)
+    rows = {chunk if one_by_one(values) else row or chunk for row in rows_bytes(values, shape)}
+    seen = seen_page_bytes(values, shape)
     row = min(*rows, chunk)
     size = managed.value if managed.present else shape.unit_bytes
     if len(rows) > 1 or chunk % row or row % seen or managed == NO_ONE:
@@ -228,7 +241,10 @@ def _bits(values: Values, shape: Shape, count: int, chunk: int) -> Truth:
     turns, member = addresses // (count * chunk), addresses // chunk % count
     own = turns * chunk + addresses % chunk
     whole = Shape(**{**vars(shape), "capacity_bytes": count * shape.capacity_bytes})
-    reached = _of_members(dies_reached(values, shape, own), member, count)
+    within = dies_reached(values, shape, own)
+    if one_by_one(values):
+        within = Reached(np.zeros_like(within.dies), within.of)
+    reached = _of_members(within, member, count)
     slow = slowdowns_of(addresses, reached, whole)
     if any(SHOWS_AT < each < BLURRED_BELOW for each in slow.values()):
         return NO_ONE
