@@ -17,7 +17,7 @@ from ssdscope.probes.disk.held import held
 from ssdscope.probes.disk.tracks import tracks
 from ssdscope.probes.disk.turn import beneath, turn
 from ssdscope.probes.latency.line import line
-from ssdscope.probes.latency.saturation import saturation
+from ssdscope.probes.latency.saturation import saturation, saturations
 from ssdscope.probes.region.filled import filled
 
 __all__ = ["OF_FAMILIES"]
@@ -188,7 +188,7 @@ OF_FAMILIES: dict[str, Calibrated] = {
     "onset": Calibrated(_onset, "the upper kinds slower by", (onset,)),
     "ending": Calibrated(_ending, "what is behind slower by", (ending,)),
     "line": Calibrated(_line, "a request costs, of its bytes", (line,)),
-    "saturation": Calibrated(_saturation, "depth gains", (saturation,)),
+    "saturation": Calibrated(_saturation, "depth gains", (saturation, saturations)),
     "turn": Calibrated(_turn, "share of reads that wait for a turn", (turn,)),
     "no turn": Calibrated(_no_turn, "share of reads that do not wait", ()),
     "beneath": Calibrated(_beneath, "share that waits for up to a turn", (beneath,)),
