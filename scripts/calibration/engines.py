@@ -19,6 +19,7 @@ ENGINES: dict[str, Calibrated] = {**SHARED, **OF_FAMILIES}
 IS_ONE = {
     ("step", "a step"),
     ("filled", "a step"),
+    ("bursts", "a step"),
     ("step of rare waits", "a step"),
     ("step at a place", "drift"),
     ("recurrence", "even waits"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scripts.calibration.nulls import VALUES, WAITS, latencies
 
+from ssdscope.inference.bursts import falls
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
 from ssdscope.inference.noise import over_usual
@@ -19,8 +20,8 @@ from ssdscope.inference.step import first_step, step, steps
 
 __all__ = ["SHARED", "Calibrated"]
 
-PLACE, PERIOD, ROUND = 1200, 12, 125
-"""Where a step is, how long a period, after how many steps waits recur."""
+PLACE, PERIOD, ROUND, BURSTS = 1200, 12, 125, 8
+"""Where a step is, how long a period, after how many steps waits recur, and how many bursts."""
 SIZES, LENGTHS = (3, 5), np.arange(6, 61, 6)
 """Of writes that touch one unit or two, and of the units that are tried."""
 
@@ -76,6 +77,16 @@ def _recurrence(kind: str, effect: float, rng: np.random.Generator) -> float:
     values = latencies(kind, VALUES, rng)
     values[rng.integers(0, ROUND) :: ROUND] *= 1 + effect
     return recurrence(Series.of(np.arange(VALUES), values), WAITS * float(np.median(values))).score
+
+
+def _bursts(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let a byte take so much longer from a place on, in each of eight bursts."""
+    values = np.array([latencies(kind, VALUES // BURSTS, rng) for _ in range(BURSTS)])
+    values[:, PLACE // BURSTS :] *= 1 + effect
+    places = np.tile(np.arange(1, values.shape[1] + 1), BURSTS)
+    strata = np.repeat(range(BURSTS), values.shape[1])
+    found = falls(Series.of(places, values.ravel(), stratum=strata))
+    return min(found.score, found.margin)
 
 
 def _contrast(kind: str, effect: float, rng: np.random.Generator) -> float:
@@ -137,6 +148,7 @@ SHARED: dict[str, Calibrated] = {
     "multiples": Calibrated(_multiples, "every 12th place slower by", (multiples,)),
     "recurrence": Calibrated(_recurrence, "every 125th slower by", (recurrence,)),
     "in step": Calibrated(_in_step, "every 125th slower by", (in_step,)),
+    "bursts": Calibrated(_bursts, "bytes behind a bend slower by", (falls,)),
     "contrast": Calibrated(_contrast, "one condition slower by", (contrast,)),
     "signed": Calibrated(_signed, "one condition slower by", (signed,)),
     "cells": Calibrated(_cells, "two apart slower by", (cells,)),

@@ -42,6 +42,7 @@ FOUND: dict[str, float] = {
     "held": 10.0,
     "locked": 10.0,
     "filled": 10.0,
+    "bursts": 20.0,
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or
 minus the logarithm of a probability. Above what any of six nulls comes to once in hundreds of

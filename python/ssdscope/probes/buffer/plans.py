@@ -44,6 +44,8 @@ LONGEST = 32 * 1024
 """Of a write: longer ones drain as fast as they come."""
 LITTLE = 64
 """Parts of the capacity, one of which may be written to be surer."""
+LARGE_BYTES = 1 << 35
+"""Of capacity: there deep bursts, which write much and cost little, come first."""
 LONGER = 4
 """Times what should fill it, at most."""
 WAITS, GAPS, FLUSHES, READS, HOW = range(5)
@@ -69,7 +71,7 @@ class Buffered(Plan):
 
     def writes_bytes(self, info: DeviceInfo) -> int:
         """Give the most that it writes; all of them together no more than a capacity."""
-        return info.capacity_bytes // 6
+        return info.capacity_bytes // (7 if info.capacity_bytes >= LARGE_BYTES else 6)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,8 @@ of two, and both only if the unit is exactly that long (`contrast`). *Held*: the
 
 What it cannot tell. Buffers that drain as fast as they fill at any depth, or read like flash, if
 they hold more than one write brings while a page is programmed; units that are no 1 or 3 times a
-power of two blocks; more than 16,384 units; what nothing empties, as it is protected and cannot be
-switched off: that is counted all the same, and stands in the evidence. Where flash reads take
-milliseconds there is none, but a disk.
+power of two blocks; more than 16,384 units. Where flash reads take milliseconds there is none, but
+a disk.
 
 Cost: a few thousand blocks written and read, some hundred flushes. Source: kuo2009, table 5.
 """
@@ -29,12 +28,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Period, Reason, Step, Undetectable, series
+from ssdscope.findings import (
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Period,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.buffer.burst_plans import Deep
+from ssdscope.probes.buffer.deep import by_bursts
 from ssdscope.probes.buffer.locked import locked
 from ssdscope.probes.buffer.long_writes import by_long_writes, lengths_of_units
 from ssdscope.probes.buffer.plans import (
@@ -42,6 +53,7 @@ from ssdscope.probes.buffer.plans import (
     FLUSHES,
     GAPS,
     HOW,
+    LARGE_BYTES,
     MORE,
     MOST_WRITES,
     READS,
@@ -75,6 +87,8 @@ UNSURE = LEAST_EFFECT
 """Of what is held, that its interval may be wide before more is read."""
 MOST_OF_TWO, MOST_OF_THREE = 3 / 2, 2
 """Times the room of one, that two take at most if a unit is another, and three blocks."""
+MOST_BLOCKS = 4 * MOST_WRITES
+"""Of a buffer whose units single blocks may count."""
 CANDIDATES = 4
 FEW_UNITS = 32
 """In so small a buffer the first block of a pair may have left before the second comes."""
@@ -148,6 +162,37 @@ def detect(ask: Ask) -> Iterator[Finding]:
         for name in (SIZE, UNIT):
             yield absent(name, float(block), Evidence(), probe=NAME, reason=said)
         return
+    if ask.info.capacity_bytes >= LARGE_BYTES:
+        size = by_bursts(ask).finding(SIZE, NAME)
+        if isinstance(size, Detected) and float(size.value) >= MOST_BLOCKS * block:
+            yield from (size, refused(UNIT, Reason.RANGE_TOO_SMALL, size.evidence, probe=NAME))
+            return
+    found = _answers(ask)
+    if not any(isinstance(each, Detected) for each in found):
+        ask.progress("deep bursts", 0.9)
+        found = _with_bursts(ask, found)
+    yield from found
+
+
+def _answers(ask: Ask) -> tuple[Finding, ...]:
+    """Answer by single writes; what stops these does not stop bursts."""
+    try:
+        return tuple(_by_single_writes(ask))
+    except Stopped as stop:
+        return tuple(_neither(stop.reason, Evidence(detail=stop.detail or None)))
+
+
+def _with_bursts(ask: Ask, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Tell the size by deep bursts, where these do; of the unit they say nothing."""
+    try:
+        size = by_bursts(ask).finding(SIZE, NAME)
+    except Stopped:
+        return found
+    return (size, *found[1:]) if isinstance(size, Detected) else found
+
+
+def _by_single_writes(ask: Ask) -> Iterator[Finding]:
+    """Answer by bursts of single blocks, which count units."""
     rows = ask.take(Fill())
     if not len(rows):
         yield from _by_long_writes(ask, Evidence(detail="no write ever waits"))
@@ -180,18 +225,15 @@ def _counted(ask: Ask, filled: _Filled, seen: Evidence) -> Iterator[Finding]:
     unit = _unit(ask, filled, alone, likely)
     ask.progress("size", 0.8)
     count = None if unit is None else _held(ask, filled, alone, unit)
-    if count is None or unit is None:
-        said = seen.saying(f"it takes {alone:.3g} writes, but in what units is not certain")
-        if filled.stays(ask):
-            yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, said)
-        else:
-            yield from _by_long_writes(ask, said)
-    elif filled.stays(ask):
-        about = {f"about_{SIZE}": (count.estimate or 0.0) * unit, f"about_{UNIT}": unit}
-        counted = Evidence(exhibits=seen.exhibits, figures=about)
-        yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, counted)
-    else:
+    if count is not None and unit is not None:
+        # Reads tell what it holds, whether or not anything empties it.
         yield from _told(count, unit, block, seen)
+        return
+    said = seen.saying(f"it takes {alone:.3g} writes, but in what units is not certain")
+    if filled.stays(ask):
+        yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, said)
+    else:
+        yield from _by_long_writes(ask, said)
 
 
 def _by_long_writes(ask: Ask, seen: Evidence) -> Iterator[Finding]:
@@ -352,9 +394,10 @@ def _distances(spread: Series, unit: int | None) -> Exhibit:
     )
 
 
-def _plans(_info: DeviceInfo) -> Sequence[Plan]:
+def _plans(info: DeviceInfo) -> Sequence[Plan]:
     how: dict[str, Any] = {"spacing": 1, "depth": 1, "least": MOST_WRITES, "reads": 1}
     return (
+        *([Deep()] if info.capacity_bytes >= LARGE_BYTES else []),
         Fill(),
         Spread(below_ns=0, **how),
         Pairs(unit=1, alone=0, below_ns=0, **how),
