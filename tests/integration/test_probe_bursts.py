@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from tests.integration.small_drives import MIB, opened
 
-from ssdscope.findings import Detected, Finding
+from ssdscope.findings import Detected, Finding, Reason
 from ssdscope.inference.bursts import falls
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.buffer.burst_plans import REQUEST_BYTES, RESTED, Deep, of_kind
 from ssdscope.probes.buffer.deep import by_bursts
+from ssdscope.probes.region.fills import Fills, by_fills
 from ssdscope.targets import open_target
 from ssdscope.targets.device import Device
 
@@ -62,6 +63,31 @@ def test_a_region_of_one_bit_is_no_buffer(tmp_path: Path) -> None:
     device = opened(tmp_path, keys)
     found = by_burst(device)
     assert not isinstance(found, Detected)
+
+
+def region(folder: Path, keys: dict[str, Any]) -> Finding:
+    """Decide by long bursts alone."""
+    many = {"nand.blocks_per_plane": 5000, "nand.bits_per_cell": 3}
+    bench = Bench(opened(folder, many, keys), Budget.parse("default"), 3)
+    with bench.allowance(Fills().writes_bytes(bench.info)):
+        return by_fills(bench)
+
+
+def test_a_region_is_told_by_long_bursts(tmp_path: Path) -> None:
+    bytes_held = 500 * 344_064
+    found = region(tmp_path, {"pslc.bytes": bytes_held, "pslc.program_ns": 120_000})
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(bytes_held, rel=0.1)
+
+
+def test_one_that_is_not_emptied_is_no_region_for_certain(tmp_path: Path) -> None:
+    keys = {"pslc.bytes": 500 * 344_064, "pslc.program_ns": 120_000, "pslc.fold_when_idle": False}
+    assert not isinstance(region(tmp_path, keys), Detected)
+
+
+def test_where_no_rate_falls_no_region_is_told(tmp_path: Path) -> None:
+    found = region(tmp_path, {})
+    assert found.reason is Reason.BUDGET_EXHAUSTED
 
 
 def test_the_times_at_parts_of_a_burst_can_be_read_from_its_rows() -> None:

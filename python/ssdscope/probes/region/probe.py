@@ -15,6 +15,8 @@ stretch is found (`filled`). Blocks that were only begun stay in the region, so 
 little before it would. Where the RMW unit is not known, requests cut units, which take room twice:
 then (3) such pairs of requests twice as long must show the same size.
 
+On drives too large for such a search a long burst at depth looks for what ends sooner (`fills`).
+
 Cannot be told. Regions above an eighth of the capacity: those that take all that is free have no
 one size, but where one slows down stands in the evidence. Behind a protected buffer, which neither
 a flush nor a forced write passes; where full log blocks look the same; a slow part that mere erases
@@ -41,6 +43,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.bench.write_through import writes_bytes
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.region.filled import filled
+from ssdscope.probes.region.fills import by_fills
 from ssdscope.probes.region.stretches import LONGEST, Fill, Search, Stretches, of_kind, ratio
 
 if TYPE_CHECKING:
@@ -94,6 +97,10 @@ def detect(ask: Ask) -> Iterator[Finding]:
 def _answer(ask: Ask) -> Finding:
     """Search, and measure what shows."""
     plan = _first(ask)
+    if plan.most_bytes < LONGEST * ask.info.capacity_bytes and ask.info.discard:
+        # No search would come to its end: what ends sooner shows in one burst.
+        ask.progress("long bursts", 0.0)
+        return by_fills(ask)
     pairs = plan.pairs(ask.info)
     if not pairs:
         return verdict.refused(SIZE, Reason.RANGE_TOO_SMALL, Evidence(), probe=NAME)
