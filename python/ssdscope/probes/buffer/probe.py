@@ -165,7 +165,8 @@ def detect(ask: Ask) -> Iterator[Finding]:
     if ask.info.capacity_bytes >= LARGE_BYTES:
         size = by_bursts(ask).finding(SIZE, NAME)
         if isinstance(size, Detected) and float(size.value) >= MOST_BLOCKS * block:
-            yield from (size, refused(UNIT, Reason.RANGE_TOO_SMALL, size.evidence, probe=NAME))
+            many = size.evidence.saying("single blocks do not fill so large a buffer")
+            yield from (size, refused(UNIT, Reason.EFFECT_BELOW_NOISE, many, probe=NAME))
             return
     found = _answers(ask)
     if not any(isinstance(each, Detected) for each in found):

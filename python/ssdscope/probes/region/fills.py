@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo
 
-__all__ = ["Fills", "by_fills"]
+__all__ = ["Fills", "by_fills", "fits"]
 
 SIZE, NAME = "pslc_bytes", "region"
 REQUEST_BYTES, DEPTH = 1 << 20, 8
@@ -107,6 +107,11 @@ class Fills(Plan):
             if found and found.estimate and (number + 1) * part >= BEHIND * found.estimate:
                 break
         return joined(rows)
+
+
+def fits(info: DeviceInfo) -> bool:
+    """Whether a drive takes discards, and long bursts have enough rows on it."""
+    return info.discard and SHARE * info.capacity_bytes >= PART * ROWS * REQUEST_BYTES
 
 
 def by_fills(ask: Ask) -> Finding:

@@ -43,7 +43,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.bench.write_through import writes_bytes
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.region.filled import filled
-from ssdscope.probes.region.fills import by_fills
+from ssdscope.probes.region.fills import by_fills, fits
 from ssdscope.probes.region.stretches import LONGEST, Fill, Search, Stretches, of_kind, ratio
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def detect(ask: Ask) -> Iterator[Finding]:
 def _answer(ask: Ask) -> Finding:
     """Search, and measure what shows."""
     plan = _first(ask)
-    if plan.most_bytes < LONGEST * ask.info.capacity_bytes and ask.info.discard:
+    if plan.most_bytes < LONGEST * ask.info.capacity_bytes and fits(ask.info):
         # No search would come to its end: what ends sooner shows in one burst.
         ask.progress("long bursts", 0.0)
         return by_fills(ask)
