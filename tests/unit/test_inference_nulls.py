@@ -25,6 +25,8 @@ DECIDE_NOTHING = {
     "nothing": "says that there is nothing to weigh",
     "reach": "tells about where `cells` is to look",
     "extent": "tells how much of what is known to be there",
+    "back": "tells how much of a level that `falls` has found is there behind another rest",
+    "in_memory": "tells how much of a burst that `falls` has found is in memory",
     "collected": "tells what a course settles at that `step` found, against theory's own courses",
 }
 """Functions that give back as much, and by whose evidence nothing is found."""

@@ -25,6 +25,7 @@ FOUND: dict[str, float] = {
     "multiples": 10.0,
     "recurrence": 30.0,
     "in step": 30.0,
+    "bursts": 20.0,
     "contrast": 10.0,
     "signed": APART,
     "cells": 10.0,
@@ -42,7 +43,6 @@ FOUND: dict[str, float] = {
     "held": 10.0,
     "locked": 10.0,
     "filled": 10.0,
-    "bursts": 20.0,
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or
 minus the logarithm of a probability. Above what any of six nulls comes to once in hundreds of
