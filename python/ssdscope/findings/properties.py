@@ -200,12 +200,6 @@ _EVERY = (
         words=("order", "address"),
     ),
     Property(
-        "page_types", "types", (), "Types of pages", "on a word line, that differ in time",
-        sign="a page that takes longer in every row of pages",
-        meaning="pages of a word line that take turns in being slow",
-        absence="one",
-    ),
-    Property(
         "over_provisioning_ratio", "x", ("spare",),
         "Over-provisioning", "spare space over exported space",
         sign="the write from which on overwriting is slower",

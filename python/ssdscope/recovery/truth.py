@@ -61,7 +61,7 @@ KINDS: dict[str, Kind] = {
     "read_latency_beta_ns_per_byte": Kind.NUMERIC,
     "queue_depth_knee": Kind.NUMERIC,
 }
-"""Every property of the contract, in its order."""
+"""Every property of the contract, in its order; and types of pages, which no probe answers yet."""
 
 
 @dataclass(frozen=True)

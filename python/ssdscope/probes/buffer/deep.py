@@ -84,9 +84,8 @@ def by_bursts(ask: Ask) -> Burst:
     if there.estimate is None or there.interval is None:
         nobody = replace(found, estimate=None)
         if short != "buffer":
-            return Burst(
-                nobody, f"its rate bends, but {short} what was full: not after a rest", shown
-            )
+            said = "its rate bends, but what was full then is not surely back after a short rest"
+            return Burst(nobody, said, shown)
         return Burst(nobody, "what is in memory reads like what is not", shown)
     low, high = max(there.interval[0], least), min(there.interval[1], most)
     left = there.score if there.interval[0] <= most else 0.0
