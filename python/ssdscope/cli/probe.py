@@ -315,7 +315,7 @@ def _list(target: str | None, output_format: str) -> int:
         columns = [index for index in range(len(heads)) if info is not None or index != 3]
         picked = [tuple(text[index] for index in columns) for text in texts]
         emit(table(tuple(heads[index] for index in columns), picked, left=len(columns)))
-        emit("\nproperties and earlier names are names, too:")
+        emit(f"\n{paragraph('properties and earlier names are names, too:')}")
         emit(table(("name", "earlier names", "properties"), [*map(_names, rows)], left=3))
     return EXIT_DONE
 
