@@ -90,11 +90,11 @@ def by_bursts(ask: Ask) -> Burst:
     low, high = max(there.interval[0], least), min(there.interval[1], most)
     left = there.score if there.interval[0] <= most else 0.0
     about = found.estimate * (1 - slow / found.detail["fast"])
-    short_of_it = there.interval[0] < (1 - LEAST_EFFECT) * about
-    if short_of_it:
-        # One that is written out in long runs may be short of one run whenever it is looked at.
-        low, high = least, most
-    size = 2 * low * high / (low + high) if short_of_it else there.estimate
+    short_by = about - there.interval[0]
+    if short_by > LEAST_EFFECT * about:
+        # What writes out long runs is short of one when it is looked at, and holds as much more.
+        low, high = least, min(max(high, about + short_by), most)
+    size = there.estimate if short_by <= LEAST_EFFECT * about else 2 * low * high / (low + high)
     size = min(max(size, low), high)
     rivals = [
         Rival("what leaves it here and there", there.score),
