@@ -123,7 +123,8 @@ def _exhibit(rested: Series, found: Weighed) -> Exhibit:
     return Exhibit(
         name="burst-from-rest",
         title="A deep burst from rest",
-        caption="Rate, median over equal bursts; it bends where what took the writes is full.",
+        caption="Rate, median over equal bursts. Where it bends something is full: a buffer then "
+        "holds what flash has not taken meanwhile.",
         x=Axis("written since rest", "bytes"),
         y=Axis("rate", "bytes/s", log=True),
         series=(series("128 KiB at depth 32", places[seen], rates, "points"),),
