@@ -29,7 +29,7 @@ IS_ONE = {
 
 
 def evidence(engine: str, kind: str, effect: float, count: int, seed: int) -> Iterator[float]:
-    """Give the evidence that an engine finds in so many series: the lesser of score and margin."""
+    """Return the evidence of an engine in so many series: the lesser of score and margin."""
     measured = ENGINES[engine].measured
     for number in range(count):
         yield measured(kind, effect, stream((seed, number), f"inference.calibrate {engine} {kind}"))

@@ -178,14 +178,14 @@ def course(series: Series) -> Course:
 
 
 def _strength(bend: Bend) -> float:
-    """Give what a bend has more than it must have, in evidence; less than 0 if it is none."""
+    """Return what a bend has more than it must have, in evidence; less than 0 if it is none."""
     if abs(math.log(bend.ratio)) < math.log1p(NOTICED):
         return -math.inf
     return min(bend.score - FOUND["bursts"], bend.margin - APART)
 
 
 def _parted(logs: NDArray[np.float64]) -> list[int]:
-    """Give the first rows of all levels but the first, by least squares with a price for each."""
+    """Return the first rows of all levels but the first, by least squares with a price for each."""
     count = logs.size
     spread = float(np.median(np.abs(np.diff(logs)))) / 0.6745 / 2**0.5
     price = 2 * PENALTY * math.log(count) * max(spread, LEAST_SPREAD) ** 2
@@ -242,7 +242,7 @@ def _residue(logs: NDArray[np.float64]) -> float:
 
 
 def _split(logs: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Give what two levels leave, for each place between them."""
+    """Return what two levels leave, for each place between them."""
     even = logs - logs.mean()
     before, whole = np.cumsum(even)[at - 1], float((even**2).sum())
     return np.maximum(whole - before**2 * (1 / at + 1 / (logs.size - at)), 0.0)

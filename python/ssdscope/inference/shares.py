@@ -20,7 +20,7 @@ def first_of_each(events: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def share_gains(above: NDArray[np.bool_], margin: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give what two shares gain over one, for each place from which the larger one may hold.
+    """Return what two shares gain over one, for each place from which the larger one may hold.
 
     Parameters
     ----------

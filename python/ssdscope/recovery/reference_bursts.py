@@ -67,7 +67,7 @@ def _filled(twin: Twin, size: int, apart: int, room: int | None = None) -> float
 
 
 def _rested(twin: Twin) -> Device:
-    """Give a copy with an empty buffer: it was filled, its contents discarded, the drive at rest.
+    """Return a copy with an empty buffer: it was filled, its contents discarded, the drive at rest.
 
     Most buffers are emptied by rest alone, and those that are not by discards.
     """
@@ -181,7 +181,7 @@ def collected_apart(twin: Twin) -> int:
 
 
 def _periodic(twin: Twin, per_period: int, times: int = 1) -> list[float]:
-    """Give contrasts of a period of so many units, and of its equal parts up to so many."""
+    """Return contrasts of a period of so many units, and of its equal parts up to so many."""
     unit, device, places = twin.shape.unit_bytes, twin.settled.fork(), _collected_together(twin)
     if places is None or per_period < PARTS_MIN:
         return [0.0]
@@ -211,7 +211,7 @@ def above_chance(series: Series, period: int) -> float:
 
 
 def _slowest_part(series: Series, period: int, width: int) -> float:
-    """Give how much longer the slowest part of a period takes than the median, beside the mean."""
+    """Return what the slowest part of a period takes beyond the median, beside the mean."""
     rounds = series.size // period
     usual = series[: rounds * period].reshape(rounds, period).mean(axis=0)
     part = usual[: period // width * width].reshape(-1, width).mean(axis=1)
@@ -277,7 +277,7 @@ def gaps_ns(device: Device, starts: Offsets, size: int, depth: int = DEPTH) -> S
 
 
 def in_time(found: float, device: Device) -> float:
-    """Give what was found, or nothing if it took longer than an observer has."""
+    """Return what was found, or nothing if it took longer than an observer has."""
     return found if device.now_ns() <= MOST_NS else 0.0
 
 

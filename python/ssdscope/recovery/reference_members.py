@@ -21,7 +21,7 @@ NOT_ONE_DIE = 25
 
 
 def members_apart(drawn: DrawnArray) -> float:
-    """Give the greater contrast of single reads by member, and of pairs on one against on two."""
+    """Return the greater contrast of single reads by member, and of pairs on one against on two."""
     twin = Twin(drawn)
     count, size = len(drawn.members), max(READ_BYTES, twin.block_bytes)
     slots = int(twin.shape.capacity_bytes * PART) // size

@@ -29,7 +29,7 @@ def typed(twin: Twin, types: int) -> float:
 
 
 def _recurs(series: Series, period: int, types: int) -> float:
-    """Give how much longer the slowest places of a turn take than the fastest in the mean.
+    """Return how much longer the slowest places of a turn take than the fastest in the mean.
 
     As far as places explain what the series scatters by: what comes at other times is no type.
     """

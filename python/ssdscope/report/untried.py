@@ -51,7 +51,7 @@ class Tried:
         return f"{said}; {self.option} adds {', '.join(self.adds)}" if self.adds else said
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         lists = {"not_tried": list(self.not_tried), "adds": list(self.adds)}
         return asdict(self) | lists | {"in_words": self.in_words()}
 

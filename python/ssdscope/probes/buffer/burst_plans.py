@@ -38,7 +38,7 @@ __all__ = [
     "Deep",
     "held",
     "of_kind",
-    "rows_of",
+    "within_bend",
 ]
 
 MIB = 1 << 20
@@ -93,7 +93,7 @@ class Deep(Buffered):
     longest_bytes: int = 256 * MIB
 
     def writes_bytes(self, info: DeviceInfo) -> int:
-        """Give the most that it writes, what others disturbed and is written again included."""
+        """Return the most that it writes, what others disturbed and is written again included."""
         return info.capacity_bytes // 8
 
     def taken(self, bench: Bench, rng: np.random.Generator) -> Series:
@@ -178,14 +178,19 @@ class Deep(Buffered):
         return _rows(log, total, np.split(np.asarray(ages, float), times), number)
 
 
+def within_bend(found: Weighed, bend: float) -> float:
+    """Return what is held at least if a rate bends there: all but what may have left by then."""
+    return bend * (1 - found.detail["slow"] / found.detail["fast"])
+
+
 def within(found: Weighed) -> tuple[float, float]:
-    """Give between which ages something ceases to be in memory, by where a burst bends."""
-    least = (found.estimate or 0.0) * (1 - found.detail["slow"] / found.detail["fast"])
-    return WIDE[0] * least, WIDE[1] * (found.estimate or 0.0)
+    """Return between which ages something ceases to be in memory, by where a burst bends."""
+    bend = found.estimate or 0.0
+    return WIDE[0] * within_bend(found, bend), WIDE[1] * bend
 
 
 def closely(rough: Weighed, total: float) -> tuple[float, float]:
-    """Give the same by what is roughly in memory."""
+    """Return the same by what is roughly in memory."""
     about = rough.estimate or 0.0
     return CLOSE[0] * about, min(CLOSE[1] * about, 0.9 * total)
 
@@ -222,7 +227,7 @@ def _ages(low: float, high: float, total: int, rng: np.random.Generator) -> NDAr
 
 
 def _rows(log: Log, total: int, ages: Sequence[NDArray[np.float64]], number: int) -> Series:
-    """Give the rows of bursts, and of the reads behind each."""
+    """Return the rows of bursts, and of the reads behind each."""
     order = np.argsort(log.index)
     is_read, done = log.op[order] == OP_READ, log.complete_ns[order].astype(float)
     begun, took = log.submit_ns[order].astype(float), log.latency_ns[order].astype(float)
@@ -231,7 +236,7 @@ def _rows(log: Log, total: int, ages: Sequence[NDArray[np.float64]], number: int
     for kind, some in zip((RESTED, AGAIN), ages, strict=False):
         count = int(np.argmax(is_read[at:])) if is_read[at:].any() else is_read.size - at
         ends = np.sort(done[at : at + count])
-        found.append(rows_of(ends - begun[at], total, kind * KIND + number))
+        found.append(_rows_of(ends - begun[at], total, kind * KIND + number))
         reads = slice(at + count, at + count + some.size)
         found.append(
             Series.of(
@@ -243,8 +248,8 @@ def _rows(log: Log, total: int, ages: Sequence[NDArray[np.float64]], number: int
     return joined(found)
 
 
-def rows_of(ends_ns: NDArray[np.float64], total: int, stratum: int) -> Series:
-    """Give rows of a burst, by when its requests ended, in order."""
+def _rows_of(ends_ns: NDArray[np.float64], total: int, stratum: int) -> Series:
+    """Return rows of a burst, by when its requests ended, in order."""
     size = -(-ends_ns.size // ROWS)
     until = np.arange(size, ends_ns.size + 1, size)
     took = np.diff(ends_ns[until - 1], prepend=0.0)
@@ -252,5 +257,5 @@ def rows_of(ends_ns: NDArray[np.float64], total: int, stratum: int) -> Series:
 
 
 def of_kind(taken: Series, kind: int) -> Series:
-    """Give the rows of a kind."""
+    """Return the rows of a kind."""
     return taken.where(taken.stratum // KIND == kind)

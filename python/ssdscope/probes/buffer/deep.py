@@ -28,6 +28,7 @@ from ssdscope.probes.buffer.burst_plans import (
     Deep,
     held,
     of_kind,
+    within_bend,
 )
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def by_bursts(ask: Ask) -> Burst:
         return Burst(
             replace(found, estimate=None), "the rate of bursts from rest never bends", shown
         )
-    slow, most = found.detail["slow"], found.interval[1]
-    least = found.interval[0] * (1 - slow / found.detail["fast"])
+    least, most = within_bend(found, found.interval[0]), found.interval[1]
     short = named(back(of_kind(taken, AGAIN), found))
     there = held(taken) if _like_memory(taken, least) else nothing()
     if there.estimate is None or there.interval is None:
@@ -89,12 +89,12 @@ def by_bursts(ask: Ask) -> Burst:
         return Burst(nobody, "what is in memory reads like what is not", shown)
     low, high = max(there.interval[0], least), min(there.interval[1], most)
     left = there.score if there.interval[0] <= most else 0.0
-    about = found.estimate * (1 - slow / found.detail["fast"])
+    size, about = there.estimate, within_bend(found, found.estimate)
     short_by = about - there.interval[0]
     if short_by > LEAST_EFFECT * about:
         # What writes out long runs is short of one when it is looked at, and holds as much more.
         low, high = least, min(max(high, about + short_by), most)
-    size = there.estimate if short_by <= LEAST_EFFECT * about else 2 * low * high / (low + high)
+        size = 2 * low * high / (low + high)
     size = min(max(size, low), high)
     rivals = [
         Rival("what leaves it here and there", there.score),

@@ -19,7 +19,7 @@ EVEN = 1e-12
 
 
 def extent(series: Series, reach: float) -> Weighed:
-    """Give the area under a curve that falls from 1 to 0: how many places it holds for, in all.
+    """Return the area under a curve that falls from 1 to 0: how many places it holds for, in all.
 
     Whether it falls at one place or over many, and whether it falls all the way, does not matter:
     places cover all of the reach evenly, so that the mean is an estimate without bias.

@@ -69,7 +69,7 @@ def in_memory(
 
 
 def _cut(ages: NDArray[np.float64], there: NDArray[np.bool_]) -> float:
-    """Give the log likelihood of one age that parts what is there from what is not."""
+    """Return the log likelihood of one age that parts what is there from what is not."""
     there = there[np.argsort(ages)]
     behind = np.concatenate([[0], np.cumsum(there)])
     before = np.concatenate([[0], np.cumsum(~there)])

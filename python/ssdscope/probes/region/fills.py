@@ -63,7 +63,7 @@ class Fills(Plan):
     most_bytes: int = MOST_BYTES
 
     def writes_bytes(self, info: DeviceInfo) -> int:
-        """Give the most that it writes."""
+        """Return the most that it writes."""
         most = min(self.most_bytes, int(SHARE * info.capacity_bytes))
         return int(most * (2 * BEHIND + AGAIN_SHARE))
 
