@@ -291,6 +291,17 @@ def test_runs_are_kept_and_gone_on_with(tmp_path: Path) -> None:
     assert told == []
 
 
+def test_what_models_are_held_to_is_run_without_the_grid(tmp_path: Path) -> None:
+    part = Part(tmp_path, 1, 240, ("HDD_S",), jobs=1, stop=QUICK)
+    held = Accuracy(part).held("HDD_S", silent)
+    assert [each.split for each in held] == 60 * ["test"]
+    assert len(load(part.path("HDD_S", GRID))[1]) == len(held)
+    whole = Accuracy(part)
+    rows = whole.runs("HDD_S", GRID, silent)
+    assert len(rows) == 312, "the grid goes on in the same file"
+    assert whole.held("HDD_S", silent) == rows[:60] == held
+
+
 def test_drives_that_are_configured_otherwise_are_told_apart() -> None:
     first, other = (
         open_target("sim:huang-hdd-s", sets=sets, seed=1) for sets in ((), ("disk.rpm=7200",))

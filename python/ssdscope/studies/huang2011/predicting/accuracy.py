@@ -88,6 +88,7 @@ class Accuracy:
     wanted: Part
     share: float = 1.0
     _runs: dict[tuple[str, str], list[Collected]] = field(default_factory=dict)
+    _held: dict[str, list[Collected]] = field(default_factory=dict)
     _cells: dict[Key, Cell | None] = field(default_factory=dict)
 
     def runs(self, device: str, design: str, progress: StageProgress) -> list[Collected]:
@@ -97,6 +98,13 @@ class Accuracy:
             made = runs.collect(self.wanted, device, design, progress)
             self._runs[key] = made if self.share == 1 else self._part(made)
         return self._runs[key]
+
+    def held(self, device: str, progress: StageProgress) -> list[Collected]:
+        """Return the runs that all models of a drive are held to."""
+        if (device, GRID) not in self._runs and device not in self._held:
+            self._held[device] = runs.collect(self.wanted, device, GRID, progress, held_only=True)
+        rows = self._runs.get((device, GRID)) or self._held[device]
+        return [each for each in rows if each.split == "test"]
 
     def _part(self, made: list[Collected]) -> list[Collected]:
         learnt = [place for place, each in enumerate(made) if each.split == "train"]

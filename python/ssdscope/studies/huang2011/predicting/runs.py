@@ -133,8 +133,15 @@ def part(folder: Path, seed: int, count: int | None, only: str | None, jobs: int
     return Part(folder, seed, wanted, devices, -1 if jobs is None else jobs)
 
 
-def collect(wanted: Part, device: str, design: str, progress: StageProgress) -> list[Collected]:
-    """Give the runs of a drive in the order of the design; those that are missing are made.
+def collect(
+    wanted: Part, device: str, design: str, progress: StageProgress, *, held_only: bool = False
+) -> list[Collected]:
+    """Return the runs of a drive in the order of the design; those that are missing are made.
+
+    Parameters
+    ----------
+    held_only
+        Make those alone that models are held to, not the grid that some learn from.
 
     Raises
     ------
@@ -146,6 +153,8 @@ def collect(wanted: Part, device: str, design: str, progress: StageProgress) -> 
     target = wanted.open(device)
     path = wanted.path(device, design)
     plan = collecting.filled(wanted.plan(design), target.device, path)
+    if held_only:
+        plan = replace(plan, points=0, repeats=0)
     tasks, skipped = collecting.tasks(target.device.info, plan)
     header = plan.header(_about(target, wanted.sets.get(device, ())), skipped)
     stage = f"{design} on {device}"

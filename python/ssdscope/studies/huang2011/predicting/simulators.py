@@ -29,7 +29,7 @@ from ssdscope.models.table import Collected
 from ssdscope.plots import LIGHT, panels
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.huang2011.predicting import datasheets
-from ssdscope.studies.huang2011.predicting.runs import GRID, Part, stop_of
+from ssdscope.studies.huang2011.predicting.runs import Part, stop_of
 from ssdscope.studies.huang2011.predicting.unseen import FEW, MANY, Learning
 from ssdscope.studies.making import within
 from ssdscope.studies.record import Columns, Measured, Reading, Table
@@ -98,8 +98,8 @@ def of_device(
     learning: Learning, device: str, folder: Path, progress: StageProgress
 ) -> Compared | None:
     """Predict the workloads of one drive by models and by simulation; None with too few runs."""
-    rows = learning.accuracy.runs(device, GRID, progress)
-    held = [each for each in rows if each.split == "test" and each.usable][:COUNT]
+    rows = learning.accuracy.held(device, progress)
+    held = [each for each in rows if each.usable][:COUNT]
     test = Sample.of(held, "test", "latency")
     predicted = {}
     for design in (FEW, MANY):

@@ -106,7 +106,7 @@ class Learning:
 
     def test(self, device: str, progress: StageProgress) -> Sample:
         """Give the workloads that models are held to."""
-        return Sample.of(self.accuracy.runs(device, GRID, progress), "test", "latency")
+        return Sample.of(self.accuracy.held(device, progress), "test", "latency")
 
     def _learn(self, device: str, design: str, progress: StageProgress) -> list[Learnt]:
         sample, test = (self.sample(device, design, progress), self.test(device, progress))
