@@ -251,6 +251,13 @@ def test_buffers_end() -> None:
     assert none_of({"table 5, without random writes": memory_sizes.unseen(12 * MIB)})
 
 
+def test_what_a_byte_takes_is_not_asked_of_a_single_size() -> None:
+    last_but_one = knee(31 * 8 * KIB, 8 * KIB, 32)
+    assert last_but_one.knee == 31 * 8 * KIB
+    assert np.isnan(last_but_one.steeper)
+    assert knee(128 * KIB, 8 * KIB, 32).steeper == pytest.approx(4, rel=0.5)
+
+
 def reads(zones: float, offsets: Sequence[int], times_us: Sequence[int], loads: int) -> zone.Reads:
     return zone.Reads(zones, np.array(offsets) * zone.ZONE, np.array(times_us) * US, loads)
 

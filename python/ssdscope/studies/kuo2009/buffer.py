@@ -186,12 +186,17 @@ class Sweep:
 
     @property
     def steeper(self) -> float:
-        """How much more time each byte takes beyond the end than before; NaN without one."""
+        """How much more time each byte takes beyond the end than before.
+
+        NaN without an end, or where a single size lies on one side of it.
+        """
         if self.knee is None:
             return float("nan")
+        sides = (self.sizes <= self.knee, self.sizes > self.knee)
+        if any(np.count_nonzero(which) < 2 for which in sides):
+            return float("nan")
         before, beyond = (
-            np.polyfit(self.sizes[which], self.times_ns[which], 1)[0]
-            for which in (self.sizes <= self.knee, self.sizes > self.knee)
+            np.polyfit(self.sizes[which], self.times_ns[which], 1)[0] for which in sides
         )
         return float(beyond / before)
 
