@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -16,7 +17,7 @@ from ssdscope.inference.series import Series
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.latency import queue_depth
-from ssdscope.probes.latency.queue_depth import Rates
+from ssdscope.probes.latency.queue_depth import MORE_BLOCKS, Rates
 from ssdscope.targets.records import DeviceInfo, Log
 from ssdscope.targets.work import FlashWork
 
@@ -354,6 +355,7 @@ class Told:
         depths = np.array(plan.depths, dtype=float)
         scatter = np.exp(self.sigma * self.rng.standard_normal((plan.blocks, depths.size)))
         taken = rows(self.rate(self.inside * depths) * scatter, depths)
+        taken = replace(taken, stratum=taken.stratum + MORE_BLOCKS * plan.number)
         return taken.with_y(np.where(taken.x < 0, self.inside * taken.y, taken.y))
 
     def found(self, _name: str) -> None:

@@ -9,7 +9,8 @@ table or cache hold them; in random order of the depths, once its queue is as un
 Few places read again and again before and after tell how long answers are held. First doublings of
 the depth, then the depths about the knee. A drive that others wrote to begins each block as it was
 found, where it can.
-Engine: `saturation`, over the requests inside the drive.
+Engine: `saturation`, over the requests inside the drive; of short queues `never_held` says what all
+of them inside are worth.
 Cannot tell: a knee deeper than the last step of the queues (ambiguous), or one that its interval
 puts on several depths further apart than a tenth. A knee at depth 1 says that depth gains nothing.
 On a wall clock nobody knows what is held back: there the depth itself counts, and the interval
@@ -50,6 +51,7 @@ from ssdscope.probes.bench.discipline import (
 )
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.latency.held import never_held
 from ssdscope.probes.latency.saturation import saturation, saturations
 from ssdscope.probes.plan import Plan
 from ssdscope.targets.quiet import machine_busy
@@ -285,16 +287,12 @@ def _near(found: Weighed) -> tuple[int, ...]:
 
 
 def _weighed(parts: list[Series], *, lasting: bool = False) -> Weighed:
-    """Weigh rates over the requests inside; what held answers may be off widens the interval.
-
-    Alone, a request is inside for a share of the time: one that always was would give as much more.
-    """
+    """Weigh rates over the requests inside; what held answers may be off widens the interval."""
     x, y, stratum = (
         np.concatenate([getattr(each, name) for each in parts]) for name in ("x", "y", "stratum")
     )
     depth, rate, stratum, inside = x[x > 0], y[x > 0], stratum[x > 0], y[x < 0]
-    alone = np.where(depth == 1, inside, 1.0)
-    curve = Series.of(inside / alone, rate / alone, stratum=stratum)
+    curve = Series.of(*never_held(depth, rate, inside, stratum), stratum=stratum)
     every, place = np.unique(depth, return_inverse=True)
     shares = PLATEAU_SHARE, PLATEAU_SHARE - RATE_OFF, PLATEAU_SHARE + RATE_OFF
     found, *others = saturations(curve, shares, place=place)
