@@ -143,7 +143,8 @@ def _knee(taken: Series) -> Weighed:
     """Find where writes begin to wait for good, and how much longer they take from there on.
 
     Collection begins sooner than it must: a few writes wait a little at first, or all of them. It
-    becomes dearer when it has to hurry, or copies more: the first of several steps counts.
+    becomes dearer when it has to hurry, or copies more. So it begins between the first of several
+    steps and the surest, as planes that addresses choose run out of room one after the other.
     """
     waits, means = slowest(taken), times(taken)
     found = step(waits, above=WAITS)
@@ -159,7 +160,8 @@ def _knee(taken: Series) -> Weighed:
             begun.append(everywhere)
         near = (each for each in begun if each and SOONER < _place(each) / _place(found) < 1)
         first = min(near, default=found, key=_place)
-        found = replace(first, score=surest.score, rivals=surest.rivals)
+        between = _ends(first)[0], max(_ends(first)[1], _ends(surest)[1])
+        found = replace(first, interval=between, score=surest.score, rivals=surest.rivals)
     behind = means.x >= (found.estimate or 0.0)
     slower = float(means.y[behind].mean() / means.y[~behind].mean()) - 1
     return replace(found, effect=slower)
@@ -179,6 +181,10 @@ def _usual(waits: Series, found: Weighed) -> float:
 
 def _place(found: Weighed) -> float:
     return found.estimate or 0.0
+
+
+def _ends(found: Weighed) -> tuple[float, float]:
+    return found.interval or (0.0, 0.0)
 
 
 def _first(waits: Series, found: Weighed) -> Weighed:
