@@ -57,6 +57,7 @@ from ssdscope.probes.spare.overwrites import (
     slowest,
     times,
 )
+from ssdscope.probes.spare.waves import first_in_both
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,8 @@ def detect(ask: Ask) -> Iterator[Finding]:
     near = round(found.estimate / capacity, 3)
     ask.progress("overwriting many at once", 1 / 3)
     at_once = ask.take(_later(AtOnce, plan, math.e * near + SETTLED))
-    spare = _spare(ask, _borne_out(found, _behind(at_once, region)), ask.take(plan))
+    both = _behind(ask.take(plan), region), _behind(at_once, region)
+    spare = _spare(ask, _in_waves(_borne_out(found, both[1]), *both), ask.take(plan))
     yield spare
     if isinstance(spare, Detected):
         yield _amplification(ask, plan, at_once, near)
@@ -230,6 +232,13 @@ def _borne_out(found: Weighed, at_once: Series) -> Weighed:
     if not 1 - tolerance < again.estimate / found.estimate < 1 / SOONER:
         return found
     return replace(found, score=found.score + again.score)
+
+
+def _in_waves(found: Weighed, one_by_one: Series, at_once: Series) -> Weighed:
+    """Let it begin with a wave, as where all planes collect together before they do for good."""
+    low, high = _ends(found)
+    wave = first_in_both(times(one_by_one), at_once, SOONER * low, low)
+    return found if wave is None else replace(found, interval=(wave, high))
 
 
 def _later(kind: type[Planned], first: OneByOne, share: float, **more: float) -> Planned:
