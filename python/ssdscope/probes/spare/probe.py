@@ -162,7 +162,8 @@ def _knee(taken: Series) -> Weighed:
             begun.append(everywhere)
         near = (each for each in begun if each and SOONER < _place(each) / _place(found) < 1)
         first = min(near, default=found, key=_place)
-        between = _ends(first)[0], max(_ends(first)[1], _ends(surest)[1])
+        lows, highs = zip(_ends(first), _ends(surest), strict=True)
+        between = min(lows), max(highs)
         found = replace(first, interval=between, score=surest.score, rivals=surest.rivals)
     behind = means.x >= (found.estimate or 0.0)
     slower = float(means.y[behind].mean() / means.y[~behind].mean()) - 1
