@@ -57,7 +57,7 @@ TOLD = 1.0
 """Times the tolerance of a property, that an interval may reach to either side of its value: a
 value that may be further off is not told."""
 
-BEGUN = 10.0
+BEGUN = 15.0
 """Likewise of where something begins that is known to be there: it begins gently, and what is seen
 before is more likely that than chance."""
 

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
 NAME = "spare"
 SPARE, AMPLIFICATION = "over_provisioning_ratio", "gc_write_amplification"
+ENGINE = "step of rare waits"
 LEAST_UNITS = 500
 """RMW units of a drive, lest a step be too coarse."""
 LONGEST = 2.0
@@ -145,8 +146,7 @@ def _knee(taken: Series) -> Weighed:
     """Find where writes begin to wait for good, and how much longer they take from there on.
 
     Collection begins sooner than it must: a few writes wait a little at first, or all of them. It
-    becomes dearer when it has to hurry, or copies more. So it begins between the first of several
-    steps and the surest, as planes that addresses choose run out of room one after the other.
+    becomes dearer when it has to hurry, or copies more: the first of several steps counts.
     """
     waits, means = slowest(taken), times(taken)
     found = step(waits, above=WAITS)
@@ -158,12 +158,11 @@ def _knee(taken: Series) -> Weighed:
         surest, found = found, _first(waits, found)
         begun = [_begun(means, _place(found))]
         everywhere = step(means)
-        if min(everywhere.score, everywhere.margin) >= BEGUN:
+        if everywhere.score >= BEGUN and everywhere.margin >= APART:
             begun.append(everywhere)
         near = (each for each in begun if each and SOONER < _place(each) / _place(found) < 1)
         first = min(near, default=found, key=_place)
-        lows, highs = zip(_ends(first), _ends(surest), strict=True)
-        between = min(lows), max(highs)
+        between = min(_ends(first)[0], _ends(surest)[0]), _ends(first)[1]
         found = replace(first, interval=between, score=surest.score, rivals=surest.rivals)
     behind = means.x >= (found.estimate or 0.0)
     slower = float(means.y[behind].mean() / means.y[~behind].mean()) - 1
@@ -214,8 +213,8 @@ def _begun(taken: Series, end: float, drifts: bool = True) -> Weighed | None:
     found, latest = None, end
     while True:
         begun = step(taken.where((taken.x >= end * (1 - SOONER)) & (taken.x < latest)))
-        score = min(begun.score, begun.margin) if drifts else begun.score
-        if begun.estimate is None or score < BEGUN or begun.estimate < SOONER * end:
+        seen = begun.score >= BEGUN and (begun.margin >= APART or not drifts)
+        if begun.estimate is None or not seen or begun.estimate < SOONER * end:
             return found
         found, latest = begun, begun.estimate
 
@@ -259,9 +258,8 @@ def _spare(ask: Ask, found: Weighed, taken: Series) -> Finding:
     low, high = found.interval
     ends = min(low, at * (1 - PLACE_ERROR)) / capacity, max(high, at * (1 + PLACE_ERROR)) / capacity
     evidence = evidence.showing(_overwrites(taken, at)).noting(spare_bytes=at)
-    engine = "step of rare waits"
     share = at / capacity
-    return verdict.weighed(SPARE, found, engine, evidence, probe=NAME, value=share, interval=ends)
+    return verdict.weighed(SPARE, found, ENGINE, evidence, probe=NAME, value=share, interval=ends)
 
 
 def _amplification(ask: Ask, first: OneByOne, uniform: Series, near: float) -> Finding:
