@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 from scripts.calibration.nulls import VALUES, WAITS, latencies
-from scripts.calibration.shared import PLACE, Calibrated
+from scripts.calibration.shared import PLACE, Calibrated, visited
 
+from ssdscope.inference.levels import APART
+from ssdscope.inference.places import logs_of
 from ssdscope.inference.series import Series
+from ssdscope.probes.array.members import apart, members
 from ssdscope.probes.buffer.locked import locked
 from ssdscope.probes.caches.ending import ending
 from ssdscope.probes.dies.halves import halves
@@ -19,6 +22,7 @@ from ssdscope.probes.disk.turn import beneath, turn
 from ssdscope.probes.latency.line import line
 from ssdscope.probes.latency.saturation import saturation, saturations
 from ssdscope.probes.region.filled import filled
+from ssdscope.probes.types.kinds import kinds, moved
 
 __all__ = ["OF_FAMILIES"]
 
@@ -181,6 +185,36 @@ def _no_turn(kind: str, effect: float, rng: np.random.Generator) -> float:
     return float(-binom.logcdf(slow, SPOTS, 1 / 2))
 
 
+def _members(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let every other chunk of places, of which each is visited four times, take longer."""
+    at = np.arange(VALUES // 4)
+    factors = np.where(at // STRETCH % 2, 1 + effect, 1)
+    found = members(at, logs_of(visited(kind, factors, 4, rng))[1])
+    return found.score if found.margin >= APART else 0.0
+
+
+def _apart(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let pairs on one member wait."""
+    same = rng.permutation(np.tile([0.0, 1.0], VALUES // 2))
+    values = latencies(kind, VALUES, rng)
+    found = apart(Series.of(same, values / np.median(values) * (1 + effect * same)))
+    return max(min(found.score, found.margin), 0.0)
+
+
+def _kinds(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let every other place take longer, among enough to tell that as many do as do not."""
+    found = kinds(visited(kind, np.tile([1, 1 + effect], VALUES // 2), 6, rng))
+    return found.score if found.margin >= APART else 0.0
+
+
+def _moved(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let so many of places on two levels have another one behind."""
+    first = np.tile([1.0, 2.0], VALUES // 8)
+    after = np.where(rng.random(first.size) < effect, rng.permutation(first), first)
+    before, behind = (visited(kind, each, 4, rng) for each in (first, after))
+    return moved(before, behind, 2, first.size).score
+
+
 OF_FAMILIES: dict[str, Calibrated] = {
     "partition": Calibrated(_partition, "pairs of one class slower by", (partition,)),
     "halves": Calibrated(_halves, "share of marks that are a class's", (halves,)),
@@ -196,5 +230,9 @@ OF_FAMILIES: dict[str, Calibrated] = {
     "held": Calibrated(_held, "share of what is held that is fast", (held,)),
     "locked": Calibrated(_locked, "share of runs that wait at a step", (locked,)),
     "filled": Calibrated(_filled, "share of values that wait behind an end", (filled,)),
+    "members": Calibrated(_members, "every other chunk slower by", (members,)),
+    "members apart": Calibrated(_apart, "pairs on one member slower by", (apart,)),
+    "kinds": Calibrated(_kinds, "every other place slower by", (kinds,)),
+    "moved": Calibrated(_moved, "share of places that have another level", (moved,)),
 }
 """By the name of their level."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scripts.calibration.nulls import VALUES, WAITS, latencies
@@ -14,11 +14,15 @@ from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.period import multiples, period, scan
+from ssdscope.inference.places import halves_of, places
 from ssdscope.inference.recurrence import in_step, recurrence
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step, step, steps
 
-__all__ = ["SHARED", "Calibrated"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["SHARED", "Calibrated", "visited"]
 
 PLACE, PERIOD, ROUND, BURSTS = 1200, 12, 125, 8
 """Where a step is, how long a period, after how many steps waits recur, and how many bursts."""
@@ -105,6 +109,21 @@ def _cells(kind: str, effect: float, rng: np.random.Generator) -> float:
     return min(found.score, found.margin)
 
 
+def visited(
+    kind: str, factors: NDArray[np.float64], visits: int, rng: np.random.Generator
+) -> Series:
+    """Visit places that take so many times as long, in another order each time."""
+    orders = np.array([rng.permutation(factors.size) for _ in range(visits)])
+    values = latencies(kind, orders.size, rng).reshape(orders.shape) * factors[orders]
+    return halves_of(np.arange(factors.size), orders, values)
+
+
+def _places(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let every other place take longer, of which each is visited four times."""
+    factors = np.tile([1, 1 + effect], VALUES // 8)
+    return places(visited(kind, factors, 4, rng)).score
+
+
 def _in_step(kind: str, effect: float, rng: np.random.Generator) -> float:
     values = latencies(kind, VALUES, rng)
     values[rng.integers(0, ROUND) :: ROUND] *= 1 + effect
@@ -152,5 +171,6 @@ SHARED: dict[str, Calibrated] = {
     "contrast": Calibrated(_contrast, "one condition slower by", (contrast,)),
     "signed": Calibrated(_signed, "one condition slower by", (signed,)),
     "cells": Calibrated(_cells, "two apart slower by", (cells,)),
+    "places": Calibrated(_places, "every other place slower by", (places,)),
 }
 """By the name of their level."""

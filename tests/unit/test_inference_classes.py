@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ssdscope.inference.levels import APART, FOUND
+from ssdscope.inference.mixture import levels_of
 from ssdscope.inference.series import Series
 from ssdscope.probes.dies.halves import halves
 from ssdscope.probes.dies.lengths import common_length, onset
-from ssdscope.probes.dies.mixture import levels_of
 from ssdscope.probes.dies.partition import partition
 
 

@@ -51,7 +51,7 @@ def test_properties_for_which_there_was_no_budget_are_named() -> None:
     (short,) = outcome.left_out("findings", document(), DEFAULT)
     names, said = short.split(": ")
     assert "map_zone_bytes" in names or "more" in names
-    assert said.startswith("3 of 31 properties tried; --budget full adds ")
+    assert said.startswith("3 of 33 properties tried; --budget full adds ")
     assert {"table", "collection", "spare"} <= {*said.split(" adds ")[1].split(", ")}
     (short,) = outcome.left_out("findings", document(), FULL)
     assert "; --budget full:2h adds " in short

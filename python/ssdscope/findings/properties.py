@@ -89,6 +89,11 @@ _EVERY = (
         meaning="streams that are read side by side without losing what is read ahead",
     ),
     Property(
+        "array_members", "drives", ("array",), "Members", "unlike drives of an array",
+        sign="chunks in turn that take longer to read",
+        meaning="drives that chunks lie on in turn; what is found of one holds for none of it all",
+    ),
+    Property(
         "read_latency_alpha_ns", "ns", ("latency",), "Read latency per request", "alpha",
         sign="what a read takes besides its bytes",
         meaning="what every read takes, however small",
@@ -192,6 +197,12 @@ _EVERY = (
         "Internal volumes", "address bits that choose one",
         sign="an address bit that decides which reads wait",
         meaning="bits of an address that choose the part of the drive",
+    ),
+    Property(
+        "page_types", "types", ("types",), "Page types", "pages of a word line",
+        sign="a type of pages that takes longer to read",
+        meaning="pages that share their cells, each of which takes another time",
+        absence="one",
     ),
     Property(
         "allocation", "", ("order",), "Allocation", "by the order of writing, or by address",

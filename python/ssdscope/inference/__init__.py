@@ -8,7 +8,9 @@ Here is what several families of properties ask; an engine that one alone asks l
 `noise`, `grouped`, `shares`
     What is neither the question nor an answer: drift, scatter, bursts; medians of many groups; what
     two shares of events gain over one.
-`step`, `period`, `recurrence`, `cells`, `contrast`
+`mixture`
+    The levels that values lie on.
+`step`, `period`, `recurrence`, `cells`, `contrast`, `places`
     Engines, one per shape of question.
 `levels`
     The only thresholds.

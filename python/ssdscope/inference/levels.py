@@ -29,6 +29,7 @@ FOUND: dict[str, float] = {
     "contrast": 10.0,
     "signed": APART,
     "cells": 10.0,
+    "places": 10.0,
     "partition": 10.0,
     "halves": APART,
     "common length": 10.0,
@@ -43,6 +44,10 @@ FOUND: dict[str, float] = {
     "held": 10.0,
     "locked": 10.0,
     "filled": 10.0,
+    "members": 10.0,
+    "members apart": 10.0,
+    "kinds": 10.0,
+    "moved": 10.0,
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or
 minus the logarithm of a probability. Above what any of six nulls comes to once in hundreds of

@@ -70,9 +70,13 @@ NO_FLASH = tuple(
     name for name in PROPERTIES if name not in (*FAMILIES["disk"], *FAMILIES["latency"])
 )
 """All that a drive without flash does not have."""
+OF_ARRAYS = ("array_members", "interleave_degree", "trim_effect")
+OF_MEMBERS = tuple(name for name in NO_FLASH if name not in OF_ARRAYS)
+"""What is true of one member of an array, if it is of any."""
 
 MASKS: tuple[Mask, ...] = (
     Mask("rotation_ns", THERE, NO_FLASH, "it is a hard disk: what is in it turns, and is no flash"),
+    Mask("array_members", THERE, OF_MEMBERS, "it is an array: this would be true of one member"),
     Mask(
         "merge_unit_bytes",
         THERE,

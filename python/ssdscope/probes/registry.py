@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.earlier_names import EARLIER_NAMES, current_name
 from ssdscope.findings.families import FAMILIES
+from ssdscope.probes.array import probe as array
 from ssdscope.probes.buffer import probe as buffer
 from ssdscope.probes.caches import probe as caches
 from ssdscope.probes.collection import probe as collection
@@ -21,6 +22,7 @@ from ssdscope.probes.region import probe as region
 from ssdscope.probes.spare import probe as spare
 from ssdscope.probes.table import probe as table
 from ssdscope.probes.trim import probe as trim
+from ssdscope.probes.types import probe as types
 from ssdscope.probes.units import probe as units
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     # Each runs behind those that it needs; of what is left those that write nothing come first,
     # then those that share a state, then the heavy ones.
     disk.PROBE,
+    array.PROBE,
     latency.PROBE,
     caches.PROBE,
     table.PROBE,
@@ -42,6 +45,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     units.PROBE,
     merging.PROBE,
     region.PROBE,
+    types.PROBE,
     dies.PROBE,
     trim.PROBE,
     order.PROBE,

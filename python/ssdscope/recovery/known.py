@@ -31,7 +31,8 @@ def known(drawn: Drawn) -> Known:
     of_types = {page_types(each.filed()) for each in drawn.members}
     of_chunks = told([each.values for each in drawn.members], drawn.chunk_bytes)
     types = of_types.pop() if len(of_types) == 1 else NO_ONE
-    truths = {**case.truths, **of_chunks, "page_types": types}
+    members = ABSENT if drawn.alike else Truth(len(drawn.members))
+    truths = {**case.truths, **of_chunks, "page_types": types, "array_members": members}
     case.truths = {
         name: ABSENT if each == NO_ONE or name in UNMEASURED else each
         for name, each in truths.items()

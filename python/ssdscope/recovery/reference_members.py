@@ -22,16 +22,26 @@ NOT_ONE_DIE = 25
 
 def members_apart(drawn: DrawnArray) -> float:
     """Return the greater contrast of single reads by member, and of pairs on one against on two."""
+    twin, on, size = _places(drawn)
+    by_address = _by_address(twin, on, size)
+    if any(one_by_one(each.values) or shape_of(each.values).dies == 1 for each in drawn.members):
+        return by_address
+    return max(by_address, _by_pairs(twin, on, size))
+
+
+def members_unlike(drawn: DrawnArray) -> float:
+    """Return the contrast of single reads by member alone."""
+    return _by_address(*_places(drawn))
+
+
+def _places(drawn: DrawnArray) -> tuple[Twin, list[Offsets], int]:
+    """Draw places of each member, and say how much is read there."""
     twin = Twin(drawn)
     count, size = len(drawn.members), max(READ_BYTES, twin.block_bytes)
     slots = int(twin.shape.capacity_bytes * PART) // size
     places = (twin.stream.integers(0, slots, PLACES) * size).astype(np.uint64)
     member = places // np.uint64(drawn.chunk_bytes) % np.uint64(count)
-    on = [places[member == each] for each in range(count)]
-    by_address = _by_address(twin, on, size)
-    if any(one_by_one(each.values) or shape_of(each.values).dies == 1 for each in drawn.members):
-        return by_address
-    return max(by_address, _by_pairs(twin, on, size))
+    return twin, [places[member == each] for each in range(count)], size
 
 
 def _by_address(twin: Twin, on: list[Offsets], size: int) -> float:

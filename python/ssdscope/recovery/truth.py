@@ -50,6 +50,7 @@ KINDS: dict[str, Kind] = {
     "interleave_degree": Kind.EXACT,
     "internal_volume_bits": Kind.EXACT,
     "page_types": Kind.EXACT,
+    "array_members": Kind.EXACT,
     "over_provisioning_ratio": Kind.NUMERIC,
     "gc_write_amplification": Kind.NUMERIC,
     "gc_period_bytes": Kind.NUMERIC,
@@ -61,7 +62,7 @@ KINDS: dict[str, Kind] = {
     "read_latency_beta_ns_per_byte": Kind.NUMERIC,
     "queue_depth_knee": Kind.NUMERIC,
 }
-"""Every property of the contract, in its order; and types of pages, which no probe answers yet."""
+"""Every property of the contract, in its order."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ def configured(values: Values, shape: Shape) -> dict[str, Truth]:
         "allocation": Truth(_allocation(values, shape)),
         **_places(values, shape),
         "page_types": page_types(values),
+        "array_members": ABSENT,
     }
 
 

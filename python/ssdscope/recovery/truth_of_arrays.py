@@ -48,7 +48,7 @@ MEASURED = (
     "queue_depth_knee",
 )
 """What every array has a truth of, as it is measured on the whole."""
-TOLD_OF_ARRAYS = (*MEASURED, "interleave_degree")
+TOLD_OF_ARRAYS = (*MEASURED, "interleave_degree", "array_members")
 """What is true of an array as a whole, whatever its members are."""
 BY_WHOLE_UNITS = ("allocation", "over_provisioning_ratio", "gc_write_amplification")
 """What is measured, too, but only if a host can write whole units, the same on all members."""

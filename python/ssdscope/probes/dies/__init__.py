@@ -8,6 +8,6 @@
     How rows of pages lie over the classes.
 `volumes`
     Bits of the address that choose.
-`partition`, `mixture`, `halves`, `lengths`
-    Engines: classes of places, levels of pairs, marks that part classes, lengths of stretches.
+`partition`, `halves`, `lengths`
+    Engines: classes of places, marks that part classes, lengths of stretches.
 """

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.mixture import levels_of
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.probes.dies.mixture import levels_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

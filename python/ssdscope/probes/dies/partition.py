@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.levels import FOUND
-from ssdscope.probes.dies.mixture import Levels, levels_of
+from ssdscope.inference.mixture import Levels, levels_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.levels import LEAST_EFFECT
+from ssdscope.inference.mixture import levels_of
 from ssdscope.inference.series import Rival, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.dies.mixture import levels_of
 from ssdscope.probes.dies.partition import partition
 from ssdscope.probes.shared.at_once import Chosen, Pairs
 

@@ -19,7 +19,7 @@ from ssdscope.inference.levels import LEAST_EFFECT
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Levels", "levels_of"]
+__all__ = ["WIDTHS", "Levels", "fitted", "levels_of"]
 
 ROUNDS, MOST_VALUES = 50, 2000
 """Of the fit, at most; and values that it is made from."""
@@ -73,12 +73,12 @@ def levels_of(logs: ArrayLike) -> Levels:
     """
     values = np.sort(np.asarray(logs, dtype=float))
     values = values[:: -(-values.size // MOST_VALUES)]
-    found = _fitted(values, np.array([float(np.median(values))]))
+    found = fitted(values, np.array([float(np.median(values))]))
     while found[0].count < MOST_LEVELS:
         centres = found[0].centres
         # Of sorted values, the median of a share at either end.
         ends = np.quantile(values, [end for share in BEGINNINGS for end in _ends(share)])
-        tries = (_fitted(values, np.append(centres, end)) for end in dict.fromkeys(ends.tolist()))
+        tries = (fitted(values, np.append(centres, end)) for end in dict.fromkeys(ends.tolist()))
         more = max(tries, key=lambda each: each[1])
         if more[1] - found[1] <= 2 * math.log(values.size):
             break
@@ -102,12 +102,14 @@ def _apart(values: NDArray[np.float64], found: Levels) -> Levels:
         centre = float(weights @ found.centres[nearest : nearest + 2] / weights.sum())
         centres = np.delete(found.centres, nearest + 1)
         centres[nearest] = centre
-        found = _fitted(values, centres)[0]
+        found = fitted(values, centres)[0]
     return found
 
 
-def _fitted(values: NDArray[np.float64], centres: NDArray[np.float64]) -> tuple[Levels, float]:
-    """Fit so many levels by the greatest likelihood, and give that, too."""
+def fitted(
+    values: NDArray[np.float64], centres: NDArray[np.float64], *, equal: bool = False
+) -> tuple[Levels, float]:
+    """Fit so many levels by the greatest likelihood, of equal shares if so; return that, too."""
     count = centres.size
     apart = values - centres[:, None]
     deviation = max(float(np.abs(apart).min(axis=0).mean()), NARROWEST)
@@ -129,7 +131,8 @@ def _fitted(values: NDArray[np.float64], centres: NDArray[np.float64]) -> tuple[
             break
         if likelihood - before < NARROWEST:
             break
-        centres, shares = weights @ values / sums, sums / sums.sum()
+        centres = weights @ values / sums
+        shares = shares if equal else sums / sums.sum()
         np.subtract(values, centres[:, None], out=apart)
         np.square(apart, out=squares)
         squares *= weights
