@@ -124,15 +124,41 @@ def test_a_buffer_is_switched_off_and_on_again(tmp_path: Path) -> None:
     assert device.info.write_cache.on
 
 
-def test_a_protected_buffer_that_stays_on_hides_the_unit(tmp_path: Path) -> None:
-    buffer = (
-        "[write_buffer]\nbytes = 1_048_576\nunit_bytes = 4096\n"
-        "switchable = false\npower_loss_protected = true\n"
-    )
-    found = told(drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384', buffer))
-    for each in found.values():
-        assert isinstance(each, Undetectable)
-        assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
+PROTECTED = (
+    "[write_buffer]\nbytes = 1_048_576\nunit_bytes = 4096\n"
+    "switchable = false\npower_loss_protected = true\n"
+)
+
+
+@pytest.mark.parametrize("preset", ["nvme-datacentre", "nvme-dramless"])
+def test_rates_tell_the_unit_of_modern_drives(preset: str) -> None:
+    assert values(open_target(f"sim:{preset}", seed=1).device) == [4096, 0]
+
+
+def test_rates_tell_that_the_unit_is_the_block() -> None:
+    sets = ["host.logical_block_bytes=4096"]
+    found = told(open_target("sim:nvme-datacentre", sets=sets, seed=1).device)
+    assert isinstance(found[units.UNIT], Absent)
+
+
+def test_room_in_a_protected_buffer_is_no_unit(tmp_path: Path) -> None:
+    """What takes twice the room leaves half as many writes to be joined, or done side by side."""
+    for held in (131_072, 16_777_216):
+        ftl, buffer = 'kind = "page"\nmap_unit_bytes = 49152', f"bytes = {held}"
+        small = PROTECTED.replace("bytes = 1_048_576", buffer)
+        found = told(drive(tmp_path, ftl, small, blocks=560))[units.UNIT]
+        assert not isinstance(found, Detected) or found.value == 49_152
+
+
+def test_behind_a_protected_buffer_the_unit_may_be_the_block(tmp_path: Path) -> None:
+    found = told(drive(tmp_path, 'kind = "page"', PROTECTED, block=4096, blocks=560))
+    assert isinstance(found[units.UNIT], Absent)
+
+
+def test_behind_a_protected_buffer_merge_units_are_no_rmw_units(tmp_path: Path) -> None:
+    ftl = 'kind = "log-block"\nlog_blocks = 8\nmerge_unit_bytes = 393216'
+    found = told(drive(tmp_path, ftl, PROTECTED))[units.UNIT]
+    assert not isinstance(found, Detected) or found.value == 4096
 
 
 def test_no_unit_above_the_logical_block(tmp_path: Path) -> None:

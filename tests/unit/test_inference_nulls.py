@@ -27,6 +27,7 @@ DECIDE_NOTHING = {
     "extent": "tells how much of what is known to be there",
     "back": "tells how much of a level that `falls` has found is there behind another rest",
     "in_memory": "tells how much of a burst that `falls` has found is in memory",
+    "searched": "asks where to write; `contrast` decides on what was written last",
     "collected": "tells what a course settles at that `step` found, against theory's own courses",
 }
 """Functions that give back as much, and by whose evidence nothing is found."""

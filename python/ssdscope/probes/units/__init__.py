@@ -6,4 +6,6 @@
     Short writes at drawn places.
 `rivals`
     Parts, wholes, and several units written at once.
+`rates`, `settled`
+    Search by rates at depth, behind a full buffer; and its plan.
 """

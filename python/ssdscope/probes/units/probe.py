@@ -11,9 +11,12 @@ is the unit (engine `period`, `scan`). Then writes that begin with a unit, of on
 of it, and around all of its parts, tell it from rows, chunks and parts (`unit_rivals`; engine
 `contrast`, `signed`).
 
+Where a buffer that is protected against power loss stays on, no write waits for the flash, and
+filling a large drive takes long: there rates tell, of writes at depth behind a full buffer
+(`rates`).
+
 What it cannot tell. Units above 512 KiB, or that take so long to program that reading one is lost
-in the noise. Where a buffer that is protected against power loss stays on, no write waits for the
-flash.
+in the noise; by rates, units of 64 KiB and more, or of 5, 7 and more times a power of two blocks.
 
 Cost. 8,192 to 32,768 writes of a few KiB, and a few thousand of a unit; at most nine tenths of the
 capacity.
@@ -32,7 +35,7 @@ from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.period import scan
 from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.states import State
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Ask, Plan
 from ssdscope.probes.units.plans import (
@@ -46,6 +49,7 @@ from ssdscope.probes.units.plans import (
     sizes_blocks,
 )
 from ssdscope.probes.units.rivals import parts_are_clear, several_at_once, with_wholes
+from ssdscope.probes.units.settled import Settled
 from ssdscope.probes.verdict import absent, detected, refused, weighed
 
 if TYPE_CHECKING:
@@ -59,6 +63,10 @@ NAME = "units"
 UNIT, PHASE = "rmw_unit_bytes", "alignment_phase_bytes"
 
 KIB = 1024
+LARGE_BYTES = 1 << 35
+"""Of capacity: there rates, which need a part of the drive, come first."""
+UNKNOWN_BYTES = 32 << 20
+"""What a buffer is taken to hold whose size is not known."""
 TYPICAL_BYTES = 64 * KIB
 """Units up to which places must be alike, for there to be none."""
 
@@ -70,11 +78,47 @@ def plans(info: DeviceInfo) -> list[Plan]:
         lengths_plan(info, largest, 0, (1, largest - 1, largest, largest + 1), look)
         for look in range(2)
     ]
-    return [*shifted_plans(info), *both]
+    return [*shifted_plans(info), *both, Settled(held_bytes=UNKNOWN_BYTES)]
 
 
 def detect(ask: Ask) -> Iterator[Finding]:
-    """Answer unit and phase."""
+    """Answer unit and phase: by rates first where filling the drive takes long."""
+    if ask.info.capacity_bytes >= LARGE_BYTES and (found := _by_rates(ask)):
+        yield from found
+        return
+    try:
+        yield from _by_single_writes(ask)
+    except Stopped as stop:
+        protected = stop.reason is Reason.PLP_NO_FLUSH_EFFECT
+        found = _by_rates(ask) if protected and ask.info.capacity_bytes < LARGE_BYTES else []
+        if not found:
+            raise
+        yield from found
+
+
+def _by_rates(ask: Ask) -> list[Finding]:
+    """Answer by rates behind a full buffer; nothing where these do not tell."""
+    ask.progress("rates at depth", 0.0)
+    usual = min(UNKNOWN_BYTES, ask.info.capacity_bytes // 512)
+    plan = Settled(held_bytes=int(ask.about("write_buffer_bytes") or usual))
+    try:
+        found = plan.decided(ask.info, ask.take(plan))
+    except Stopped:
+        return []
+    block = ask.info.logical_block_bytes
+    if not found.bound:
+        why = "two blocks take twice as long as one, however they lie"
+        nothing_found = absent(UNIT, float(block), Evidence(), probe=NAME, reason=why)
+        return [nothing_found, _no_phase(Evidence())]
+    if found.estimate is None:
+        return []
+    figures = {"across_over_within": 1 + found.effect}
+    said = "writes at depth, behind a full buffer, at the end of a unit and within it"
+    return list(_findings(ask.info, found, "contrast", Evidence(figures=figures, detail=said)))
+
+
+def _by_single_writes(ask: Ask) -> Iterator[Finding]:
+    """Answer by what single writes take."""
     info = ask.info
     looks = shifted_plans(info)
     if not looks or not lengths_blocks(info).size:
@@ -97,7 +141,7 @@ def detect(ask: Ask) -> Iterator[Finding]:
         yield absent(UNIT, info.logical_block_bytes, evidence, probe=NAME, reason=why)
         yield _no_phase(evidence)
         return
-    yield from _findings(info, found, evidence)
+    yield from _findings(info, found, "scan", evidence)
 
 
 def _nothing(info: DeviceInfo, samples: Series) -> bool:
@@ -132,7 +176,9 @@ def _seen(found: Weighed) -> bool:
     return verdict.is_sure(found, "scan") and found.effect >= LEAST_EFFECT
 
 
-def _findings(info: DeviceInfo, found: Weighed, evidence: Evidence) -> Iterator[Finding]:
+def _findings(
+    info: DeviceInfo, found: Weighed, engine: str, evidence: Evidence
+) -> Iterator[Finding]:
     """Answer, in bytes."""
     block = info.logical_block_bytes
     rivals = [
@@ -141,7 +187,7 @@ def _findings(info: DeviceInfo, found: Weighed, evidence: Evidence) -> Iterator[
     ]
     unit = None if found.estimate is None else found.estimate * block
     told = weighed(
-        UNIT, replace(found, estimate=unit, rivals=tuple(rivals)), "scan", evidence, probe=NAME
+        UNIT, replace(found, estimate=unit, rivals=tuple(rivals)), engine, evidence, probe=NAME
     )
     yield told
     if told.outcome != "detected" or unit is None:
@@ -199,6 +245,6 @@ PROBE = ProbeInfo(
     properties=(UNIT, PHASE),
     cost="8,000 to 33,000 writes of a few KiB, and some thousand of a unit",
     detect=detect,
-    state=State.FILLED,
     plans=plans,
+    needs=("write_buffer_bytes",),
 )
