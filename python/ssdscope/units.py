@@ -11,6 +11,8 @@ from fractions import Fraction
 
 from ssdscope.errors import UsageError
 
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+
 _NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[^\W\d_]*|%)")
 _SIZE_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _TIME_UNITS_NS = {

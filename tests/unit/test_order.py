@@ -80,11 +80,11 @@ def test_noise_is_neither() -> None:
 
 def test_a_drive_that_merges_places_by_address() -> None:
     """Its data blocks hold every page at its own place; it is asked for before."""
-    (row,) = IMPLIED
-    assert row.by in hiding("allocation")
-    merge = Detected(name=row.by, probe="merging", value=1 << 20, interval=None, effect=0.7)
-    found = implied("allocation", "order", {row.by: merge})
+    ((by, _, _),) = IMPLIED.values()
+    assert by in hiding("allocation")
+    merge = Detected(name=by, probe="merging", value=1 << 20, interval=None, effect=0.7)
+    found = implied("allocation", "order", {by: merge})
     assert found is not None
     assert (found.value, found.probe, found.effect) == ("address", "order", 0.7)
     assert implied("allocation", "order", {}) is None
-    assert implied("pslc_bytes", "region", {row.by: merge}) is None
+    assert implied("pslc_bytes", "region", {by: merge}) is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ssdscope.findings import Absent, Detected, Evidence, Finding, Undetectable
+from ssdscope.findings import Absent, Detected, Finding, Undetectable
+from ssdscope.probes import verdict
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.mechanisms import implied, masked
 
@@ -94,10 +96,9 @@ def answers(
         for finding in probe.detect(ask) if missing else ():
             if finding.name in missing:
                 missing.pop(finding.name)
-                yield finding
+                yield replace(finding, probe=probe.name)
             if not missing:
                 break
     except Stopped as stop:
-        evidence = Evidence(detail=stop.detail or None)
         for name in missing:
-            yield Undetectable(name=name, probe=probe.name, reason=stop.reason, evidence=evidence)
+            yield replace(verdict.refused(name, stop.reason, stop.evidence), probe=probe.name)

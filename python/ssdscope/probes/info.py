@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench.states import State, Window
+from ssdscope.probes.bench.states import State
+from ssdscope.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
 
 
-LEAST_BYTES = 16 << 20
+LEAST_BYTES = 16 * MIB
 """Room for a few hundred of the largest test requests."""
 
 
@@ -87,7 +88,7 @@ class ProbeInfo:
         return (
             self.declared_writes_bytes(info)
             + sum(each.writes_bytes(info) for each in plans)
-            + sum(state.writes_bytes(Window(0, info.capacity_bytes)) for state in again)
+            + sum(state.writes_bytes(info.capacity_bytes) for state in again)
         )
 
     def states(self, info: DeviceInfo, *, full: bool = False) -> set[State]:
@@ -97,8 +98,9 @@ class ProbeInfo:
 
     def planned_writes_bytes(self, info: DeviceInfo, *, full: bool = False) -> int:
         """Give the most that is written with preparation, if nothing was prepared before."""
-        window = Window(0, info.capacity_bytes)
-        states = sum(each.writes_bytes(window) for each in self.states(info, full=full))
+        states = sum(
+            each.writes_bytes(info.capacity_bytes) for each in self.states(info, full=full)
+        )
         return self.own_writes_bytes(info, full=full) + states
 
     def refused(self, info: DeviceInfo) -> Reason | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ssdscope.findings import Finding
 
-__all__ = ["IMPLIED", "MASKS", "Implied", "Mask", "hiding", "implied", "masked"]
+__all__ = ["IMPLIED", "MASKS", "Mask", "hiding", "implied", "masked"]
 
 THERE = (Detected, Ambiguous)
 NOT_KNOWN = (Ambiguous, Undetectable, type(None))
@@ -113,54 +113,26 @@ MASKS: tuple[Mask, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Implied:
-    """One mechanism that settles another property.
-
-    Attributes
-    ----------
-    by
-        The property it shows by, if that was detected.
-    settles, value
-        What it settles, and how.
-    words
-        Why, in a few words.
-    """
-
-    by: str
-    settles: str
-    value: str
-    words: str
-
-    def finding(self, probe: str, effect: float) -> Detected:
-        """Give the answer that follows."""
-        return Detected(
-            name=self.settles,
-            probe=probe,
-            value=self.value,
-            interval=None,
-            effect=effect,
-            evidence=Evidence(cautions=(self.words,)),
-        )
-
-
-IMPLIED: tuple[Implied, ...] = (
-    Implied(
+IMPLIED: dict[str, tuple[str, str, str]] = {
+    "allocation": (
         "merge_unit_bytes",
-        "allocation",
         "address",
         "the drive merges, and data blocks hold every page at its own place",
     ),
-)
+}
+"""Properties that another settles, if that was detected: by which, as what, and why."""
 
 
 def implied(name: str, probe: str, known: Mapping[str, Finding]) -> Detected | None:
-    """Give what follows of a property from what is known of the drive; None if nothing does."""
-    for row in IMPLIED:
-        shown = known.get(row.by)
-        if row.settles == name and isinstance(shown, Detected):
-            return row.finding(probe, shown.effect)
-    return None
+    """Return what follows of a property from what is known of the drive; None if nothing does."""
+    by, value, words = IMPLIED.get(name, ("", "", ""))
+    shown = known.get(by)
+    if not isinstance(shown, Detected):
+        return None
+    said = Evidence(cautions=(words,))
+    return Detected(
+        name=name, probe=probe, value=value, interval=None, effect=shown.effect, evidence=said
+    )
 
 
 def masked(name: str, known: Mapping[str, Finding]) -> Mask | None:
@@ -174,4 +146,4 @@ def hiding(name: str) -> set[str]:
     """Give the properties that decide whether one can be told, or what it is."""
     rows = [each for each in MASKS if name in each.hides]
     hidden = {told for each in rows for told in (each.by, *each.unless)}
-    return hidden | {each.by for each in IMPLIED if each.settles == name}
+    return hidden | {by for settled, (by, *_) in IMPLIED.items() if settled == name}

@@ -10,7 +10,7 @@ from ssdscope.findings import Finding, Where
 from ssdscope.probes.asking import answers
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.machine import naming_machine
-from ssdscope.probes.bench.states import State, Window
+from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.probes.disk import probe as disk
@@ -163,9 +163,8 @@ def planned_writes_bytes(
     if not info.snapshot:
         return sum(probe.planned_writes_bytes(info, full=full) for probe in chosen)
     own = sum(probe.own_writes_bytes(info, full=full) for probe in chosen)
-    window = Window(0, info.capacity_bytes)
     states = {state for probe in chosen for state in probe.states(info, full=full)}
-    return own + sum(state.writes_bytes(window) for state in states)
+    return own + sum(state.writes_bytes(info.capacity_bytes) for state in states)
 
 
 def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:

@@ -59,7 +59,7 @@ def weighed(
     engine: str,
     evidence: Evidence,
     *,
-    probe: str,
+    probe: str = "",
     value: float | str | None = None,
     interval: tuple[float, float] | None = None,
 ) -> Finding:
@@ -92,7 +92,7 @@ def detected(
     effect: float,
     evidence: Evidence,
     *,
-    probe: str,
+    probe: str = "",
 ) -> Finding:
     """Tell a value, unless its interval allows for one that is further off than is right."""
     about = PROPERTIES[name]
@@ -108,7 +108,7 @@ def detected(
 
 
 def absent(
-    name: str, bound: float, evidence: Evidence, *, probe: str, reason: str | None = None
+    name: str, bound: float, evidence: Evidence, *, probe: str = "", reason: str | None = None
 ) -> Absent:
     """Say that it was looked for, and is not there."""
     most = f"a difference of more than {100 * bound:.2g} %" if bound else "any difference"
@@ -116,7 +116,7 @@ def absent(
     return Absent(name=name, probe=probe, bound=bound, reason=said, evidence=evidence)
 
 
-def refused(name: str, reason: Reason, evidence: Evidence, *, probe: str) -> Undetectable:
+def refused(name: str, reason: Reason, evidence: Evidence, *, probe: str = "") -> Undetectable:
     """Say that it cannot be told; what was fitted is nobody's answer then."""
     return Undetectable(name=name, probe=probe, reason=reason, evidence=evidence.unfitted())
 

@@ -334,6 +334,13 @@ class Log:
         """Completion minus submission, int64."""
         return (self.complete_ns - self.submit_ns).astype("int64", copy=False)
 
+    @property
+    def in_order_ns(self) -> npt.NDArray[np.float64]:
+        """Latencies in the order in which the requests were issued, float64."""
+        ordered = self.latency_ns.astype("float64")
+        ordered[self.index] = self.latency_ns
+        return ordered
+
     @cached_property
     def attribution_ns(self) -> dict[str, Column] | None:
         """Columns of nanoseconds by cause; None where the drive cannot say."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -23,10 +23,10 @@ MAX_DROPPED_SHARE = 0.2
 MAX_FOREIGN_SHARE = 0.05
 """Of a measurement's time that others may keep the drive busy: values count here, not ranks, and
 what they write takes longer than what is reckoned."""
-WAITS_NS = (1_000_000_000, 2_000_000_000, 4_000_000_000, 8_000_000_000, 16_000_000_000)
+WAITS_NS = tuple(1_000_000_000 << doubled for doubled in range(5))
 """For others to go away, one after the other."""
-PATIENCE_NS = 3 * WAITS_NS
-"""Where waiting is free: of a thousand short lists one in a row of bursts is soon met."""
+TIMES_PATIENT = 3
+"""So often where waiting is free: of a thousand short lists one in a row of bursts is soon met."""
 
 T = TypeVar("T")
 
@@ -74,15 +74,15 @@ def in_peace(
     bench: Bench,
     call: Callable[[], T],
     *,
-    waits_ns: Sequence[int] = WAITS_NS,
+    patient: bool = False,
     undo: Callable[[], None] | None = None,
 ) -> T:
     """Repeat a measurement that others disturbed, each time after a longer wait.
 
     Parameters
     ----------
-    waits_ns
-        How long, before each repetition.
+    patient
+        Whether to go on for longer where waiting is free: it is one of very many.
     undo
         Called after a wait, to take back what the attempt has left in the drive.
 
@@ -91,7 +91,7 @@ def in_peace(
     Stopped
         If it still is, or for another reason.
     """
-    for wait_ns in waits_ns:
+    for wait_ns in WAITS_NS * (TIMES_PATIENT if patient and bench.virtual else 1):
         try:
             return call()
         except Stopped as stop:

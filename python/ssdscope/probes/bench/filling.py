@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
-from ssdscope.probes.bench.ledger import MAX_FOREIGN_SHARE
+from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -37,8 +36,6 @@ MOST_PLACES = 1 << 21
 """More take longer to draw than to write to."""
 FIRST, USUAL = 8, 0.2
 """Writes of a burst, and the quantile of them that is usual: of eight two find room at least."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class Bursts:
     def places(self) -> NDArray[np.int64]:
         """Where writes lie; what is longer begins again with the first."""
         block = self.bench.info.logical_block_bytes
-        count = min(max(self.bench.window.size_bytes // self.spacing - 2, 1), MOST_PLACES)
+        count = min(max(self.bench.info.capacity_bytes // self.spacing - 2, 1), MOST_PLACES)
         moved = stream(self.spacing, "filling").integers(0, self.scatter // block + 1, count)
         return (1 + np.arange(count)) * self.spacing + moved * block
 
@@ -113,9 +110,9 @@ class Bursts:
         def once() -> Burst:
             self.empty()
             # Of many runs what all have in common counts, and nobody else is in step with that.
-            most = 1.0 if not back.size else MAX_FOREIGN_SHARE
+            most: dict[str, Any] = {} if back.size else {"most_foreign_share": 1.0}
             log = self.bench.issue(
-                ops, offsets, lengths, iodepth=self.depth, pauses_ns=pauses, most_foreign_share=most
+                ops, offsets, lengths, iodepth=self.depth, pauses_ns=pauses, **most
             )
             order = np.argsort(log.index)
             reads = order[log.op[order] == OP_READ]
@@ -124,7 +121,7 @@ class Bursts:
             since = log.submit_ns[reads] - ends[-1]
             return Burst(gaps, log.latency_ns[reads].astype(float), since)
 
-        return self._peacefully(once)
+        return in_peace(self.bench, once, patient=True)
 
     def together_ns(self, place: int, lengths: Sequence[int]) -> float:
         """Write one behind the other from a place on, and give what that took in all."""
@@ -135,7 +132,7 @@ class Bursts:
             log = self.bench.issue(OP_WRITE, offsets.astype(np.uint64), lengths)
             return float(log.latency_ns.sum())
 
-        return self._peacefully(once)
+        return in_peace(self.bench, once, patient=True)
 
     def flushed_ns(self, count: int) -> tuple[float, float]:
         """Write a burst and flush twice; give what both took."""
@@ -143,10 +140,10 @@ class Bursts:
         def once() -> tuple[float, float]:
             self.run(count)
             log = self.bench.issue([OP_FLUSH, OP_FLUSH], [0, 0], [0, 0])
-            first, second = log.latency_ns[np.argsort(log.index)].tolist()
-            return float(first), float(second)
+            first, second = log.in_order_ns.tolist()
+            return first, second
 
-        return self._peacefully(once)
+        return in_peace(self.bench, once, patient=True)
 
     def read_ns(self, count: int, filling: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Read what was just written, and what so many writes drove out; give what both took."""
@@ -156,7 +153,7 @@ class Bursts:
             for each in (self.places[::2], self.places[1::2])
         ]
         took = [
-            self._peacefully(partial(self._now_and_later, now, later, filling))
+            in_peace(self.bench, partial(self._now_and_later, now, later, filling), patient=True)
             for now, later in zip(*(np.array_split(each, pieces) for each in halves), strict=True)
         ]
         memory, flash = (np.concatenate(each) for each in zip(*took, strict=True))
@@ -176,10 +173,6 @@ class Bursts:
         log = self.bench.issue(np.tile([OP_WRITE, OP_READ], now.size), np.repeat(now, 2), block)
         return log.latency_ns[log.op == OP_READ].astype(float), left.latency_ns.astype(float)
 
-    def _peacefully(self, call: Callable[[], T]) -> T:
-        """Repeat what others disturbed, more often where waiting is free."""
-        return in_peace(self.bench, call, waits_ns=PATIENCE_NS if self.bench.virtual else WAITS_NS)
-
     def empty(self) -> None:
         """Bring to flash what is in the buffer, or make the drive forget it."""
         self.bench.issue([OP_FLUSH], [0], [0])
@@ -188,5 +181,5 @@ class Bursts:
             with self.bench.caches(write=False):
                 pass
         elif self.bench.info.discard:
-            self.bench.issue([OP_DISCARD], [0], [self.bench.window.size_bytes])
+            self.bench.issue([OP_DISCARD], [0], [self.bench.info.capacity_bytes])
         self.bench.issue([OP_FLUSH], [0], [0])

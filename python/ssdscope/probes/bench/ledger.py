@@ -21,7 +21,7 @@ from ssdscope.errors import DeviceError
 from ssdscope.findings import SIZE_SWEEP, Reason
 from ssdscope.probes.asking import Known
 from ssdscope.probes.bench.company import refuse_company, refuse_gone, refuse_split, stop_for_errors
-from ssdscope.probes.bench.states import State, Window, prepare
+from ssdscope.probes.bench.states import State, prepare
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, silent
 from ssdscope.probes.record import Record
@@ -123,11 +123,6 @@ class Bench(Known):
         return self.info.kind == "block" and bool((self._device.access() or {}).get("direct_io"))
 
     @property
-    def window(self) -> Window:
-        """Where probes may write, and where they read what they wrote."""
-        return Window(0, self.info.capacity_bytes)
-
-    @property
     def foreign(self) -> Moved:
         """What others have moved on the drive since the bench was made, as far as is known."""
         return (self._device.foreign_bytes() or _NOTHING).since(self._foreign_before)
@@ -154,13 +149,7 @@ class Bench(Known):
         self._progress(stage, share)
 
     def take(self, plan: Plan) -> Series:
-        """Give the series of a plan; one that was taken before is not measured again.
-
-        Raises
-        ------
-        Stopped
-            As of `issue`.
-        """
+        """Give the series of a plan; one that was taken before is not measured again."""
         if (taken := self.record.get(plan)) is not None:
             return taken
         try:
@@ -189,11 +178,6 @@ class Bench(Known):
 
         A state that was prepared before is returned to where the drive can; elsewhere it is
         prepared again if anything was written since.
-
-        Raises
-        ------
-        Stopped
-            If the drive may not be written, or the allowance does not reach.
         """
         if state in self._kept:
             self._device.restore(self._kept[state])
@@ -211,9 +195,9 @@ class Bench(Known):
 
     def _prepare(self, state: State) -> None:
         self._require_writable()
-        planned = Work(bytes_written=state.writes_bytes(self.window))
+        planned = Work(bytes_written=state.writes_bytes(self.info.capacity_bytes))
         # It is filled in order first, which is no dearer than expected.
-        in_order = Work(bytes_written=min(planned.bytes_written, self.window.size_bytes))
+        in_order = Work(bytes_written=min(planned.bytes_written, self.info.capacity_bytes))
         # Who was stopped here before knows what it takes.
         self._require_time(self._foreseen_s.get(state, 0.0))
         self._reserve(planned, no_dearer_s=in_order.seconds)
@@ -222,7 +206,7 @@ class Bench(Known):
         try:
             with self._on_time(foresee=True) as told:
                 told["piece_bytes"] = piece_bytes
-                for result in prepare(self._device, state, self.window, self.seed, **told):
+                for result in prepare(self._device, state, self.seed, **told):
                     done = Work.of(result)
                     self._enter_work(done, work.of_run(result))
                     result.whole()
@@ -326,13 +310,7 @@ class Bench(Known):
         return self.issue(OP_WRITE, offsets, lengths, **pacing)
 
     def run(self, plan: Workload, writes_bytes: int) -> RunResult:
-        """Run a workload that writes at most so many bytes.
-
-        Raises
-        ------
-        Stopped
-            If that is more than is allowed.
-        """
+        """Run a workload that writes at most so many bytes."""
         if writes_bytes:
             self._require_writable()
             self._state = None
@@ -367,26 +345,14 @@ class Bench(Known):
             self._quiet = quiet.joined(self._quiet)
 
     def idle(self, duration_ns: int) -> None:
-        """Leave the drive alone.
-
-        Raises
-        ------
-        Stopped
-            If there is not as much time left.
-        """
+        """Leave the drive alone, if there is as much time left."""
         self._require_time(0.0 if self.virtual else duration_ns / 1e9)
         with self._counted(Work()):
             self._device.idle(duration_ns)
 
     @contextmanager
     def caches(self, *, write: bool | None = None, read: bool | None = None) -> Iterator[None]:
-        """Switch caches for a while; None leaves one as it is.
-
-        Raises
-        ------
-        Stopped
-            If the drive does not allow it.
-        """
+        """Switch caches for a while, if the drive allows it; None leaves one as it is."""
         before = self.info.write_cache.on, self.info.read_cache.on
         self.switch(write=write, read=read)
         try:

@@ -82,7 +82,7 @@ def completions_ns(log: Any) -> NDArray[np.float64]:
 
 def latencies_ns(log: Any) -> NDArray[np.float64]:
     """Latencies in the order of the list."""
-    return np.asarray(log.latency_ns, dtype=float)[np.argsort(log.index)]
+    return np.asarray(log.in_order_ns)
 
 
 def write_through(

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import Log
 
-WAITS_NS = tuple(500_000_000 << doubled for doubled in range(5))
 FORGOTTEN_AFTER = 24_000
 """Other blocks: more than the units of any read cache that was seen."""
 NEIGHBOURS = 31
@@ -93,7 +92,6 @@ def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing:
     return in_peace(
         bench,
         lambda: bench.read(offsets, lengths, **pacing),
-        waits_ns=WAITS_NS,
         undo=lambda: _forget(bench),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -17,46 +16,37 @@ SETTLE_NS = 2_000_000_000
 """Idle time after preparing, in which a drive empties its buffer and tidies up."""
 
 
-@dataclass(frozen=True)
-class Window:
-    """A span of a drive."""
-
-    offset_bytes: int
-    size_bytes: int
-
-
 class State(Enum):
-    """What was done to the window before an experiment."""
+    """What was done to a drive before an experiment."""
 
     AS_FOUND = "as found"
     FILLED = "filled in order"
     SHUFFLED = "filled, then as much overwritten at random"
 
-    def writes_bytes(self, window: Window) -> int:
-        """Give the bytes that preparing it writes, from whatever state."""
+    def writes_bytes(self, capacity_bytes: int) -> int:
+        """Return the bytes that preparing it writes, from whatever state."""
         passes = {State.AS_FOUND: 0, State.FILLED: 1, State.SHUFFLED: 2}
-        return passes[self] * window.size_bytes
+        return passes[self] * capacity_bytes
 
 
 def prepare(
     device: Device,
     state: State,
-    window: Window,
     seed: int,
     progress: ProgressCallback | None = None,
     piece_bytes: int | None = None,
 ) -> Iterator[RunResult]:
-    """Write the window as the state demands, then wait; give the summary of each run.
+    """Write the drive as the state demands, then wait; give the summary of each run.
 
     Parameters
     ----------
     piece_bytes
         That a run writes at most; if absent, each pass is one run.
     """
-    offset, size = window.offset_bytes, window.size_bytes
+    size = device.info.capacity_bytes
     firsts = range(0, size, piece_bytes or size)
-    parts = [(offset + first, min(piece_bytes or size, size - first)) for first in firsts]
-    if state in (State.FILLED, State.SHUFFLED):
+    parts = [(first, min(piece_bytes or size, size - first)) for first in firsts]
+    if state is not State.AS_FOUND:
         for place, length in parts:
             yield fill_sequentially(
                 device, offset_bytes=place, size_bytes=length, progress=progress
@@ -67,7 +57,7 @@ def prepare(
                 device,
                 io_bytes=length,
                 seed=seed + number,
-                offset_bytes=offset,
+                offset_bytes=0,
                 size_bytes=size,
                 block_bytes=max(4096, device.info.logical_block_bytes),
                 progress=progress,

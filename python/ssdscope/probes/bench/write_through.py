@@ -16,7 +16,6 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
@@ -24,7 +23,8 @@ from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.targets.records import DeviceInfo, Log
+    from ssdscope.probes.bench.ledger import Bench
+    from ssdscope.targets.records import DeviceInfo
 
 FASTEST_PROGRAM_NS = 60_000
 """No flash programs a page sooner; what acknowledges sooner does so from memory."""
@@ -58,19 +58,13 @@ class Writer:
         self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1
     ) -> NDArray[Any]:
         """Write, and give the latencies in the order of the requests, float, shape (n,)."""
-        log = self._log(offsets, lengths, iodepth)
-        latency = np.empty(len(log))
-        latency[log.index] = log.latency_ns
-        return latency
+        op = OP_WRITE_FUA if self.forced else OP_WRITE
+        return self.bench.issue(op, offsets, lengths, iodepth=iodepth).in_order_ns
 
     def renew(self) -> None:
         """Go on from the filled drive, where returning costs nothing; its cache stays off."""
         if self.bench.renew(State.FILLED) and self.bench.info.write_cache.control == "switchable":
             self.bench.switch(write=False)
-
-    def _log(self, offsets: ArrayLike, lengths: ArrayLike, iodepth: int) -> Log:
-        op = OP_WRITE_FUA if self.forced else OP_WRITE
-        return self.bench.issue(op, offsets, lengths, iodepth=iodepth)
 
 
 def writes_bytes(info: DeviceInfo) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ssdscope.inference.bursts import falls
 from ssdscope.inference.series import Series, joined, nothing
-from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.bench.filling import REST_NS, SHORT_REST_NS
 from ssdscope.probes.buffer.in_memory import in_memory
 from ssdscope.probes.buffer.plans import Buffered
@@ -98,12 +98,11 @@ class Deep(Buffered):
 
     def taken(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Find a length that shows a bend, and repeat it."""
-        waits_ns = PATIENCE_NS if bench.virtual else WAITS_NS
         whole, wrote = self.writes_bytes(bench.info), 0
         total, most = self.first_bytes, min(self.longest_bytes, whole // 4)
         while True:
             total = min(total, most) // self.request_bytes * self.request_bytes
-            alone = in_peace(bench, partial(self._bursts, bench, total, 1, ()), waits_ns=waits_ns)
+            alone = in_peace(bench, partial(self._bursts, bench, total, 1, ()), patient=True)
             found, wrote = falls(alone), wrote + total
             if found.estimate is not None and LEAST_BEHIND * found.estimate <= total:
                 break
@@ -123,7 +122,7 @@ class Deep(Buffered):
                 around = closely(rough, total)
             ages = _ages(*around, total, rng)
             once = partial(self._bursts, bench, total, 2, ages, number)
-            parts.append(in_peace(bench, once, waits_ns=waits_ns))
+            parts.append(in_peace(bench, once, patient=True))
         parts.append(self._single(bench))
         return joined(parts)
 
@@ -146,7 +145,7 @@ class Deep(Buffered):
                 pass
         elif bench.info.discard:
             bench.issue(
-                [OP_DISCARD], [0], [min(REACH * self.longest_bytes, bench.window.size_bytes)]
+                [OP_DISCARD], [0], [min(REACH * self.longest_bytes, bench.info.capacity_bytes)]
             )
         bench.issue([OP_FLUSH], [0], [0])
 
@@ -156,7 +155,7 @@ class Deep(Buffered):
         """Write from rest on, and behind a short rest again, each followed by some of the reads."""
         count, block = total // self.request_bytes, bench.info.logical_block_bytes
         self._empty(bench)
-        room = bench.window.size_bytes // self.request_bytes - count
+        room = bench.info.capacity_bytes // self.request_bytes - count
         ops, offsets, pauses = [], [], []
         for each, some in enumerate(np.split(np.asarray(ages, float), times)):
             first = (2 * number + each) * count % max(room, 1)

@@ -253,7 +253,7 @@ class Spread(Buffered):
             return counts[spacing]
 
         here, wide, spacing = count(self.spacing), self.spacing, self.spacing
-        while wide < WIDEST and bench.window.size_bytes // (2 * wide) > 2 * here + 8:
+        while wide < WIDEST and bench.info.capacity_bytes // (2 * wide) > 2 * here + 8:
             wide *= 2
         alone = (count(wide) if wide > spacing else 0.0) or here
         while 0 < here < MORE * alone and spacing > block:

@@ -34,13 +34,12 @@ from ssdscope.probes.caches.ending import ending
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
     from ssdscope.findings import Evidence, Finding
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
+    from ssdscope.probes.shared.backwards import Levels
 
 __all__ = ["AHEAD", "Behind", "Next", "detect_ahead"]
 
@@ -124,32 +123,24 @@ class Behind(Plan):
         )
 
 
-def detect_ahead(
-    ask: Ask, told_apart: Callable[[Series], Series], evidence: Evidence, probe: str
-) -> Finding:
-    """Answer how far is read ahead, on a drive with a read cache.
-
-    Parameters
-    ----------
-    told_apart
-        Says of each time whether it is that of a block in memory or of one in flash.
-    """
-    follows = contrast(told_apart(ask.take(Next())))
+def detect_ahead(ask: Ask, levels: Levels, evidence: Evidence) -> Finding:
+    """Answer how far is read ahead, on a drive with a read cache."""
+    follows = contrast(levels.told_apart(ask.take(Next())))
     if not verdict.is_found(follows, "contrast") or (follows.estimate or 0) <= 1:
         none = replace(follows, estimate=None)
-        return verdict.weighed(AHEAD, none, "contrast", evidence, probe=probe)
+        return verdict.weighed(AHEAD, none, "contrast", evidence)
     block = ask.info.logical_block_bytes
     most = min(ask.info.capacity_bytes // 16, FARTHEST_BYTES) // block
-    doubled = told_apart(ask.take(Behind(high_blocks=most)))
+    doubled = levels.told_apart(ask.take(Behind(high_blocks=most)))
     rough = _end(doubled, np.geomspace(1, most, PLACES) * block)
     if rough.interval is None or not verdict.is_found(rough, "ending"):
-        return verdict.refused(AHEAD, Reason.RANGE_TOO_SMALL, evidence, probe=probe)
+        return verdict.refused(AHEAD, Reason.RANGE_TOO_SMALL, evidence)
     nearest, farthest = (int(each // block) for each in rough.interval)
     page = int(rough.detail["width"]) // block
     near = Behind(
         low_blocks=max(nearest * 3 // 4, 1), high_blocks=(farthest + page) * 5 // 4 + 2 * ROW
     )
-    fine = told_apart(ask.take(near))
+    fine = levels.told_apart(ask.take(near))
     step = max((near.high_blocks - near.low_blocks) // PLACES, 1)
     found = _end(fine, np.arange(near.low_blocks, near.high_blocks + step, step) * block)
     shown = evidence.showing(_exhibit(fine, found))
@@ -158,7 +149,7 @@ def detect_ahead(
     between = (step - 1) * block / 2
     low, high = found.interval or (0.0, 0.0)
     ends = (min(low - between, float(value)), max(high + between, float(value)))
-    return verdict.weighed(AHEAD, found, "ending", shown, probe=probe, value=value, interval=ends)
+    return verdict.weighed(AHEAD, found, "ending", shown, value=value, interval=ends)
 
 
 def _end(behind: Series, places: ArrayLike) -> Weighed:

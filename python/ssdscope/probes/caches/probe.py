@@ -27,7 +27,7 @@ Source
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,11 +41,13 @@ from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
-from ssdscope.probes.bench.rows import random_blocks, read_rows
+from ssdscope.probes.bench.rows import read_rows
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.caches.ahead import AHEAD, detect_ahead
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.shared.backwards import FIRST, Backwards, count_of, shown
+from ssdscope.probes.shared.again import Again
+from ssdscope.probes.shared.backwards import FIRST, Backwards, Levels, kept_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,38 +55,14 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
 
-__all__ = ["PROBE", "Again", "Kept"]
+__all__ = ["PROBE", "Kept"]
 
-PROBE_NAME = "caches"
 SIZE, UNIT = "read_cache_bytes", "read_cache_unit_bytes"
-PAIRS = 256
 NEIGHBOURS = 2048
-LARGEST_UNIT_BYTES = 1 << 20
+LARGEST_UNIT_BYTES = 1024 * 1024
 AT_ONCE, PASSED, MORE_THAN_FIT = 0.1, 0.6, 1.3
 """Of the units there are: pairs of one story, and other blocks read between two looks at a pair;
 and places that are read to count them again."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Again(Plan):
-    """A block read again (`x` 0) and the one before it (1), in pairs."""
-
-    read_cache: bool = True
-
-    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
-        """Read both of each pair, one behind the other; what counts is the second read."""
-        block = bench.info.logical_block_bytes
-        beside = np.arange(2 * PAIRS) % 2
-        places = np.empty((beside.size, 2), np.int64)
-
-        def drawn(part: slice) -> NDArray[np.int64]:
-            shape = beside[part].size
-            first = random_blocks(rng, block, bench.info.capacity_bytes, shape, block)
-            places[part] = np.column_stack([first, first - beside[part] * block])
-            return places[part]
-
-        logs = read_rows(bench, drawn(slice(None)), drawn)
-        return Series.of(beside, np.exp(logs[:, 1]).round(), stratum=np.arange(beside.size) // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,57 +110,41 @@ def detect(ask: Ask) -> Iterator[Finding]:
     if ask.info.read_cache.control == "absent":
         why = "the drive says that it has no read cache"
         for name in (SIZE, UNIT, AHEAD):
-            yield verdict.absent(name, 0.0, told, probe=PROBE_NAME, reason=why)
+            yield verdict.absent(name, 0.0, told, reason=why)
         return
-    again = ask.take(Again())
+    again = ask.take(Again(read_cache=True, below_blocks=(0, 1)))
     there = contrast(again)
     told = told.noting(again_faster=(there.estimate or 1.0) - 1)
     if not verdict.is_found(there, "contrast") or (there.estimate or 0.0) <= 1:
         for name in (SIZE, UNIT, AHEAD):
-            none = replace(there, estimate=None)
-            yield verdict.weighed(name, none, "contrast", told, probe=PROBE_NAME)
+            yield verdict.weighed(name, replace(there, estimate=None), "contrast", told)
         return
-    same, beside = (again.y[again.x == each] for each in (0, 1))
-    # Of what is read again the faster quarter is surely from memory, whatever the others are.
-    fast, slow = float(np.quantile(same, 0.25)), float(np.median(beside))
-
-    def told_apart(series: Series) -> Series:
-        """Say of each time whether it is that of a block in memory or of one in flash.
-
-        By how much a block in flash waits for its part of the mapping table is another question.
-        """
-        return series.with_y(np.where(series.y < math.sqrt(fast * slow), fast, slow))
-
-    if (same >= math.sqrt(fast * slow)).mean() > HERE_AND_THERE:
+    levels = Levels.of(again)
+    if (again.y[again.x == 0] >= levels.between).mean() > HERE_AND_THERE:
         said = told.saying("only some of what is read is kept, as by one member of an array")
-        for name in (SIZE, UNIT, AHEAD):
-            yield verdict.refused(name, Reason.MODEL_MISFIT, said, probe=PROBE_NAME)
-        return
+        raise Stopped(Reason.MODEL_MISFIT, evidence=said)
     ask.progress("blocks read again", 0.1)
-    yield from _of_units(ask, told_apart, told)
+    yield from _of_units(ask, levels, told)
     ask.progress("reads in a row", 0.7)
-    yield detect_ahead(ask, told_apart, told, PROBE_NAME)
+    yield detect_ahead(ask, levels, told)
 
 
-def _of_units(
-    ask: Ask, told_apart: Callable[[Series], Series], told: Evidence
-) -> Iterator[Finding]:
+def _of_units(ask: Ask, levels: Levels, told: Evidence) -> Iterator[Finding]:
     """Count the units, roughly; find how large one is; count them again, each read once."""
-    anywhere = Backwards(read_cache=True, thing_bytes=ask.info.logical_block_bytes)
-    about = first_step(told_apart(ask.take(anywhere)))
+    block = ask.info.logical_block_bytes
+    about = first_step(levels.told_apart(ask.take(Backwards(read_cache=True, thing_bytes=block))))
     if about.estimate is None or not verdict.is_found(about, "step"):
         for name in (SIZE, UNIT):
-            yield verdict.refused(name, Reason.RANGE_TOO_SMALL, told, probe=PROBE_NAME)
+            yield verdict.refused(name, Reason.RANGE_TOO_SMALL, told)
         return
     units = max(int(about.estimate) - 1, 1)
-    block = ask.info.logical_block_bytes
-    pairs = told_apart(ask.take(Kept(units=units)))
+    pairs = levels.told_apart(ask.take(Kept(units=units)))
     found = cells(pairs, np.arange(1, LARGEST_UNIT_BYTES // block + 1))
     size = int(found.estimate or 0) * block
-    unit = verdict.weighed(UNIT, found.times(block), "cells", told, probe=PROBE_NAME, value=size)
+    unit = verdict.weighed(UNIT, found.times(block), "cells", told, value=size)
     if isinstance(unit, Ambiguous | Undetectable):
         said = told.saying("how large its units are is not known")
-        yield from (unit, verdict.refused(SIZE, Reason.EFFECT_BELOW_NOISE, said, probe=PROBE_NAME))
+        yield from (unit, verdict.refused(SIZE, Reason.EFFECT_BELOW_NOISE, said))
         return
     each = Backwards(
         read_cache=True,
@@ -190,27 +152,15 @@ def _of_units(
         edge_bytes=int(found.detail["begins"]) * block,
         first=math.ceil(units * MORE_THAN_FIT) + FIRST,
     )
-    yield _size(told_apart(ask.take(each)), each.thing_bytes, told)
+    yield kept_bytes(SIZE, ask.take(each), levels, each.thing_bytes, "units", told)
     if unit.value == block:
         why = "every logical block takes room of its own"
-        unit = verdict.absent(UNIT, 0.0, told, probe=PROBE_NAME, reason=why)
+        unit = verdict.absent(UNIT, 0.0, told, reason=why)
     yield unit
 
 
-def _size(counted: Series, unit_bytes: int, told: Evidence) -> Finding:
-    """Answer the size; members of an array may differ in how much they keep."""
-    found = count_of(counted)
-    if found is None:
-        return verdict.refused(SIZE, Reason.EFFECT_BELOW_NOISE, told, probe=PROBE_NAME)
-    name, title = "blocks-read-backwards", "Blocks in different units, read again backwards"
-    told = told.noting(units=found.kept).showing(shown(counted, found, name, title, "units"))
-    ends = (found.low * unit_bytes, found.high * unit_bytes)
-    value = int(found.kept * unit_bytes)
-    return verdict.detected(SIZE, value, ends, found.effect, told, probe=PROBE_NAME)
-
-
 PROBE = ProbeInfo(
-    name=PROBE_NAME,
+    name="caches",
     summary="the read cache: bytes, management unit, reading ahead",
     weight="light",
     properties=(SIZE, UNIT, AHEAD),

@@ -20,7 +20,7 @@ from ssdscope.findings import Reason
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.discipline import PATIENCE_NS, in_peace
+from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.collection.trials import AWAKE_NS, LONGEST_NS, Trials, Waits
 from ssdscope.probes.plan import Plan
@@ -139,7 +139,7 @@ class Pauses(Rests):
         for done in range(1, self.rounds + 1):
             for period in trials.rng.permutation(self.periods_ns):
                 trial = partial(self._trial, trials, int(period))
-                taken = taken.then(in_peace(bench, trial, waits_ns=PATIENCE_NS))
+                taken = taken.then(in_peace(bench, trial, patient=True))
             bench.progress("pauses", done / self.rounds)
             if (bench.bytes_written - begun) * (1 + 1 / done) > most:
                 break

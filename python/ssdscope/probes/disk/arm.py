@@ -26,7 +26,8 @@ from ssdscope.findings.properties import TOLERANCE
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.disk.tracks import cylinder, tracks
+from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.disk.tracks import MOST_HEADS, cylinder, tracks
 from ssdscope.probes.disk.turn import NORMAL, Turned, beneath, turn
 from ssdscope.probes.plan import Ask, Plan
 
@@ -36,21 +37,19 @@ if TYPE_CHECKING:
     from ssdscope.inference.series import Weighed
     from ssdscope.probes.bench.ledger import Bench
 
-PROBE_NAME, FULL, TRACK = "disk", "seek_full_ns", "seek_track_ns"
+FULL, TRACK = "seek_full_ns", "seek_track_ns"
 
-OTHER, STILL, MOVED = range(3)
+OTHER, STILL, MOVED = 0, 1, 2
 """What a read came after: anything, a read of the same place, one of the other end."""
 PAIRS, ALONG = 16, 7
 """Pairs of places, and how many others are read beside one: eight leave one disk of three behind
 once in 25 times, and `beneath` allows for that."""
-NEAR_BYTES = 4 << 20
-"""Several chunks of an array: all its disks have a part of either end."""
 NEAR_SHARE = 1 / 2048
-STROKES, TRIED, STEPS = 320, 384, 2048
-"""How often the arm moves: over all, over each number of tracks, and to the next cylinder."""
-STRIDE_BYTES, SPOTS, VISITS = 1 << 15, 512, 6
+"""Of the capacity: several chunks of an array, all of whose disks have a part of either end."""
+STROKES, STEPS = 384, 2048
+"""How often the arm moves: over all, or over each number of tracks; and to the next cylinder."""
+STRIDE_BYTES, SPOTS, VISITS = 32 * 1024, 512, 6
 """Of the places at which tracks are looked for: several on a track."""
-MOST_TRACKS = 16
 DRIFT = 0.001
 """By so much a spindle may have changed its speed since."""
 
@@ -116,101 +115,108 @@ class Strides(Plan):
         return Series.of(spots, log.latency_ns, stratum=which, time_ns=log.submit_ns)
 
 
+@dataclass(frozen=True)
+class _Seek:
+    """What hops say of a seek: what comes before the wait, where the arm has moved and where not.
+
+    What the arm takes more where it moves is the seek.
+    """
+
+    taken: Series
+    turned: Turned
+    moved: Weighed
+    still: Weighed
+
+    @classmethod
+    def of(cls, ask: Ask, plan: Hops) -> _Seek:
+        """Measure it."""
+        taken = ask.take(plan)
+        turned = _turned(taken, plan.turn_ns)
+        period = float(turned.found.estimate or 1)
+        # Two arms that differ by twice the tolerance have a mean that is right of either.
+        moved, still = (
+            beneath(turned.durations[taken.x == kind], period, turned.blur, 2 * TOLERANCE)
+            for kind in (MOVED, STILL)
+        )
+        return cls(taken, turned, moved, still)
+
+    @property
+    def value(self) -> tuple[float, float] | None:
+        """The seek, and half its interval: errors that know nothing of each other."""
+        if self.moved.estimate is None or self.still.estimate is None:
+            return None
+        ends = (each.interval or (0.0, 0.0) for each in (self.moved, self.still))
+        half = math.hypot(*((high - low) / 2 for low, high in ends), self.turned.blur / 2)
+        return self.moved.estimate - self.still.estimate, half
+
+    def finding(self, name: str) -> Finding:
+        """Decide on it."""
+        evidence = _shown(name, self)
+        if self.value is None:
+            return verdict.refused(name, Reason.MODEL_MISFIT, evidence)
+        value, half = self.value
+        found = replace(self.moved, effect=value / float(self.moved.estimate or value))
+        ends = value - half, value + half
+        return verdict.weighed(name, found, "beneath", evidence, value=value, interval=ends)
+
+
 def full_stroke(ask: Ask, turn_ns: float) -> Iterator[Finding]:
     """Answer the seek over all cylinders."""
-    near = max(NEAR_BYTES, round(ask.info.capacity_bytes * NEAR_SHARE))
+    near = round(ask.info.capacity_bytes * NEAR_SHARE)
     far = ask.info.capacity_bytes - near
     plan = Hops(
         distance_bytes=far, near_bytes=near, turn_ns=round(turn_ns), hops=STROKES, along=ALONG
     )
-    yield _seek(FULL, *_measured(ask, plan))
+    yield _Seek.of(ask, plan).finding(FULL)
 
 
 def next_cylinder(ask: Ask, turn_ns: float) -> Iterator[Finding]:
     """Answer the seek to the next cylinder: find how far that is, and go there and back."""
-    if ask.info.capacity_bytes < 2 * SPOTS * STRIDE_BYTES:
-        yield verdict.refused(TRACK, Reason.RANGE_TOO_SMALL, Evidence(), probe=PROBE_NAME)
-        return
     taken = ask.take(Strides(turn_ns=round(turn_ns)))
     turned = _turned(taken, turn_ns)
     ends = taken.time_ns + turned.durations
     found, heads = tracks(taken.x, ends, float(turned.found.estimate or turn_ns))
-    sure = verdict.is_sure(found, "tracks")
     # All on the first track: so it is known how many cylinders are in between.
-    near = round(found.estimate or NEAR_BYTES)
-    plan = Hops(distance_bytes=0, near_bytes=near, turn_ns=round(turn_ns), hops=TRIED)
+    near = round(found.estimate or 0)
+    plan = Hops(distance_bytes=0, near_bytes=near, turn_ns=round(turn_ns), hops=STROKES)
+    sure = verdict.is_sure(found, "tracks")
     if sure and heads is None:
         heads = _tried(ask, plan)
     if heads is None or not sure:
-        said = Evidence(detail="where its tracks and cylinders end does not show")
-        yield verdict.refused(TRACK, Reason.MODEL_MISFIT, said, probe=PROBE_NAME)
-        return
-    there = replace(plan, distance_bytes=heads * near, hops=STEPS)
-    yield _seek(TRACK, *_measured(ask, there))
+        raise Stopped(Reason.MODEL_MISFIT, "where its tracks and cylinders end does not show")
+    yield _Seek.of(ask, replace(plan, distance_bytes=heads * near, hops=STEPS)).finding(TRACK)
 
 
 def _tried(ask: Ask, plan: Hops) -> int | None:
     """Find by seeks how many tracks a cylinder has, where they all begin alike."""
-    least, errors = [], []
-    for count in range(1, MOST_TRACKS + 1):
-        hop = replace(plan, distance_bytes=count * plan.near_bytes)
-        taken, turned = _measured(ask, hop)
-        moved, still = (_beneath(taken, turned, kind) for kind in (MOVED, STILL))
-        if moved.estimate is None or still.estimate is None:
+    seeks = []
+    for count in range(1, MOST_HEADS + 1):
+        hops = replace(plan, distance_bytes=count * plan.near_bytes)
+        if (seek := _Seek.of(ask, hops).value) is None:
             return None
-        value, (low, high) = _less(moved, still, turned.blur)
-        least.append(value)
-        errors.append((high - low) / (2 * NORMAL))
-    return cylinder(np.array(least), np.array(errors), TOLERANCE)
-
-
-def _measured(ask: Ask, plan: Hops) -> tuple[Series, Turned]:
-    taken = ask.take(plan)
-    return taken, _turned(taken, plan.turn_ns)
+        seeks.append(seek)
+    least, errors = np.array(seeks).T
+    return cylinder(least, errors / NORMAL, TOLERANCE)
 
 
 def _turned(taken: Series, turn_ns: float) -> Turned:
     return turn(taken, turn_ns * (1 - DRIFT), turn_ns * (1 + DRIFT))
 
 
-def _beneath(taken: Series, turned: Turned, kind: int) -> Weighed:
-    period = float(turned.found.estimate or 1)
-    # Two arms that differ by twice the tolerance have a mean that is right of either.
-    return beneath(turned.durations[taken.x == kind], period, turned.blur, 2 * TOLERANCE)
-
-
-def _seek(name: str, taken: Series, turned: Turned) -> Finding:
-    """Decide on what the arm takes more where it moves."""
-    moved, still = (_beneath(taken, turned, kind) for kind in (MOVED, STILL))
-    evidence = _shown(name, taken, turned, moved, still)
-    if moved.estimate is None or still.estimate is None:
-        return verdict.refused(name, Reason.MODEL_MISFIT, evidence, probe=PROBE_NAME)
-    value, ends = _less(moved, still, turned.blur)
-    found = replace(moved, effect=value / moved.estimate)
-    return verdict.weighed(
-        name, found, "beneath", evidence, probe=PROBE_NAME, value=value, interval=ends
-    )
-
-
-def _less(moved: Weighed, still: Weighed, blur: float) -> tuple[float, tuple[float, float]]:
-    """Give the difference of the two, and its interval: errors that know nothing of each other."""
-    (low, high), (least, most) = (each.interval or (0.0, 0.0) for each in (moved, still))
-    value = float(moved.estimate or 0) - float(still.estimate or 0)
-    half = math.hypot((high - low) / 2, (most - least) / 2, blur / 2)
-    return value, (value - half, value + half)
-
-
-def _shown(name: str, taken: Series, turned: Turned, moved: Weighed, still: Weighed) -> Evidence:
+def _shown(name: str, seek: _Seek) -> Evidence:
     """Show how long reads took without noise, where the arm had moved and where not."""
     parts = []
     for kind, said in ((STILL, "the arm stays"), (MOVED, "the arm has moved")):
-        values = turned.durations[(taken.x == kind) & turned.together]
+        values = seek.turned.durations[(seek.taken.x == kind) & seek.turned.together]
         if values.size:
             shares = (np.arange(values.size) + 1) / values.size
             parts.append(series(said, np.sort(values), shares, "steps"))
     if not parts:
         return Evidence()
-    words = ((still, "the least where it stays"), (moved, "the least where it has moved"))
+    words = (
+        (seek.still, "the least where it stays"),
+        (seek.moved, "the least where it has moved"),
+    )
     fits = [
         Step(at=each.estimate, word=word, low=each.interval[0], high=each.interval[1])
         for each, word in words

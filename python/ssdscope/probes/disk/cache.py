@@ -27,19 +27,20 @@ from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.disk.held import held
 from ssdscope.probes.plan import Ask, Plan
+from ssdscope.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ssdscope.probes.bench.ledger import Bench
 
-PROBE_NAME, BYTES, SEGMENTS = "disk", "disk_cache_bytes", "disk_cache_segments"
+BYTES, SEGMENTS = "disk_cache_bytes", "disk_cache_segments"
 
 MOST, ROUNDS = 40, 24
 """Segments that can be told, and how often: each round says it all, others may disturb some."""
 HELD_SHARE = 1 / 8
 """Of a turn: what is held takes less, and of what is not one in eight at most."""
-ROWS, LEAST_BYTES, LONGEST_BYTES, PIECE_BYTES = 256, 1 << 12, 1 << 23, 1 << 16
+ROWS, LEAST_BYTES, LONGEST_BYTES, PIECE_BYTES = 256, 4096, 8 * MIB, 64 * KIB
 """Rows of either kind, their lengths, and their requests."""
 SETTLED_TURNS = 8
 """After which reading ahead has ended: several tracks."""
@@ -127,9 +128,7 @@ def detect(ask: Ask, turn_ns: float) -> Iterator[Finding]:
         found = held(again, most_ns)
         if verdict.is_found(found, "held"):
             break
-    segments = verdict.weighed(
-        SEGMENTS, found, "held", _shown_again(again, most_ns, found), probe=PROBE_NAME
-    )
+    segments = verdict.weighed(SEGMENTS, found, "held", _shown_again(again, most_ns, found))
     if isinstance(segments, Absent):
         for name in (SEGMENTS, BYTES):
             yield replace(segments, name=name, reason="what was read is not held")
@@ -137,7 +136,7 @@ def detect(ask: Ask, turn_ns: float) -> Iterator[Finding]:
     yield segments
     if segments.value is None or found.detail["caches"] > 1:
         said = Evidence(detail="the segments of one disk are not known")
-        yield verdict.refused(BYTES, Reason.MODEL_MISFIT, said, probe=PROBE_NAME)
+        yield verdict.refused(BYTES, Reason.MODEL_MISFIT, said)
         return
     rows, after = (ask.take(Rows(turn_ns=round(turn_ns), behind=each)) for each in (False, True))
     yield _bytes(float(segments.value), rows, after)
@@ -150,13 +149,13 @@ def _bytes(segments: float, rows: Series, behind: Series) -> Finding:
     found = (each for each in parts if verdict.is_found(each, "step"))
     seen = [each for each in found if each.effect > LEAST_EFFECT]
     if not seen or any(each.margin <= 0 for each in seen):
-        return verdict.refused(BYTES, Reason.EFFECT_BELOW_NOISE, evidence, probe=PROBE_NAME)
+        return verdict.refused(BYTES, Reason.EFFECT_BELOW_NOISE, evidence)
     ends = np.array([each.interval for each in seen], float)
     # What is fast by chance lies on one side only: the middles are no better than the ends.
     total, apart = float(ends.mean(axis=1).sum()), float(np.hypot.reduce(np.ptp(ends, axis=1)))
     told = segments * (total - apart), segments * (total + apart)
     effect = min(each.effect for each in seen)
-    return verdict.detected(BYTES, segments * total, told, effect, evidence, probe=PROBE_NAME)
+    return verdict.detected(BYTES, segments * total, told, effect, evidence)
 
 
 def _shown_again(again: Series, most_ns: float, found: Weighed) -> Evidence:

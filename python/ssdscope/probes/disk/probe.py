@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
-PROBE_NAME, ROTATION = "disk", "rotation_ns"
+ROTATION = "rotation_ns"
 
 SHORTEST_NS, LONGEST_NS = 3_000_000, 20_000_000
 """Of a turn: disks were sold with 3,600 to 15,000 in a minute, and some more on each side."""
@@ -52,7 +52,7 @@ PAUSES_NS = 4_000_000
 """At most: the sum of as many as there are places differs by a large part of the longest turn."""
 ALIKE = 0.01
 """By so much spindles of one kind may differ."""
-MINUTE_NS = 60_000_000_000
+MINUTE_NS = 60 * 1_000_000_000
 PARTS: tuple[tuple[str, tuple[str, ...], Callable[[Ask, float], Iterator[Finding]]], ...] = (
     ("full strokes", (disk_arm.FULL,), disk_arm.full_stroke),
     ("what is read again", (disk_cache.SEGMENTS, disk_cache.BYTES), disk_cache.detect),
@@ -106,18 +106,18 @@ def detect(ask: Ask) -> Iterator[Finding]:
         return
     ask.progress("turns of a spindle", 0.1)
     found = _rotation(ask.take(Turns()))
-    yield found
+    names = FAMILIES["disk"] if isinstance(found, Absent) else (ROTATION,)
+    yield from (replace(found, name=name) for name in names)
     if not isinstance(found, Detected):
-        yield from _not_asked(found)
-        return
+        why = "the time of one turn is not known, and the rest is measured between"
+        raise Stopped(Reason.MODEL_MISFIT, why)
     for number, (stage, names, part) in enumerate(PARTS, 1):
         ask.progress(stage, number / (len(PARTS) + 1))
         try:
             yield from part(ask, float(found.value))
         except Stopped as stop:
-            said = Evidence(detail=stop.detail or None)
             for name in names:
-                yield verdict.refused(name, stop.reason, said, probe=PROBE_NAME)
+                yield verdict.refused(name, stop.reason, stop.evidence)
 
 
 def _slow(first: Series) -> int:
@@ -141,19 +141,7 @@ def _no_disk(first: Series) -> Iterator[Finding]:
     )
     bound = (_slow(first) + 1) / len(first)
     for name in FAMILIES["disk"]:
-        yield verdict.absent(name, bound, Evidence(), probe=PROBE_NAME, reason=reason)
-
-
-def _not_asked(rotation: Finding) -> Iterator[Finding]:
-    """Say that nothing else is there, or that nothing is known of it."""
-    said = Evidence(detail="the time of one turn is not known, and the rest is measured between")
-    for name in FAMILIES["disk"]:
-        if name == ROTATION:
-            continue
-        if isinstance(rotation, Absent):
-            yield replace(rotation, name=name)
-        else:
-            yield verdict.refused(name, Reason.MODEL_MISFIT, said, probe=PROBE_NAME)
+        yield verdict.absent(name, bound, Evidence(), reason=reason)
 
 
 def _rotation(taken: Series) -> Finding:
@@ -168,7 +156,7 @@ def _rotation(taken: Series) -> Finding:
         and abs(other.estimate / found.estimate - 1) > ALIKE
     ):
         found = found.against([Rival("another disk", 0.0, other.estimate)])
-    return verdict.weighed(ROTATION, found, "turn", _shown(taken, turned), probe=PROBE_NAME)
+    return verdict.weighed(ROTATION, found, "turn", _shown(taken, turned))
 
 
 def _shown(taken: Series, turned: Turned) -> Evidence:
@@ -192,7 +180,7 @@ def _plans(_: DeviceInfo) -> Sequence[Plan]:
 
 
 PROBE = ProbeInfo(
-    name=PROBE_NAME,
+    name="disk",
     summary="whether it is a hard disk: its spindle, arm and cache",
     weight="light",
     properties=FAMILIES["disk"],

@@ -18,7 +18,7 @@ from ssdscope.inference.series import Rival, Weighed, nothing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["cylinder", "tracks"]
+__all__ = ["MOST_HEADS", "cylinder", "tracks"]
 
 SHORTEST, LONGEST = 4, 64
 """Of a track, in distances between places."""
@@ -34,7 +34,7 @@ EXPLAINED = 0.9
 
 
 def tracks(
-    places: NDArray[np.float64], ends: NDArray[np.float64], period: float | None
+    places: NDArray[np.float64], ends: NDArray[np.float64], period: float
 ) -> tuple[Weighed, int | None]:
     """Find how long a track is, and after how many the jump is another.
 
@@ -56,7 +56,7 @@ def tracks(
     """
     there = ~np.isnan(ends)
     spots, index = np.unique(places[there], return_inverse=True)
-    if period is None or spots.size < LONGEST:
+    if spots.size < LONGEST:
         return nothing(), None
     stride = float(np.diff(spots).min())
     whole = np.exp(2j * math.pi * ((ends[there] - ends[there].min()) / period))

@@ -92,7 +92,7 @@ def turn(series: Series, shortest: float, longest: float) -> Turned:
     """
     places = np.unique(series.stratum, return_inverse=True)[1]
     none = np.full(len(series), math.nan)
-    if len(series) < 4 or 2 * (places.max() + 1) > len(series):
+    if len(series) < 2 or 2 * (places.max() + 1) > len(series):
         return Turned(nothing(), none, math.inf)
     folds = _Folds(series.time_ns + series.y, places, float(np.median(series.y)))
     rates, gained = folds.scanned(1 / longest, 1 / shortest)
@@ -185,23 +185,23 @@ def _refined(
     kept, lasted = np.ones(ends.size, np.bool_), took
     for _ in range(ROUNDS):
         late = np.column_stack([lasted, lasted * ends / float(ends.max())])
-        columns = np.column_stack([turns / rate, late, ends])
+        columns = np.column_stack([turns / rate, late])
         weights = np.where(kept, 1 / lasted**2, 0.0)
         total = np.maximum(np.bincount(place, weights), np.finfo(float).tiny)
-        means = np.column_stack([np.bincount(place, weights * each) / total for each in columns.T])
-        inside = (columns - means[place]) / lasted[:, None]
-        used = inside[kept]
-        solution = np.linalg.lstsq(used[:, :3], used[:, 3], rcond=None)[0]
-        off = inside[:, 3] - inside[:, :3] @ solution
+        *means, middle = (np.bincount(place, weights * each) / total for each in (*columns.T, ends))
+        inside = (columns - np.column_stack(means)[place]) / lasted[:, None]
+        used, left = inside[kept], (ends - middle[place]) / lasted
+        solution = np.linalg.lstsq(used, left[kept], rcond=None)[0]
+        off = left - inside @ solution
         kept = np.abs(off) <= SPIKED * float(np.median(np.abs(off[kept])))
         period = float(solution[0]) / rate
-        angle = (means[:, 3] - means[:, :3] @ solution)[place]
+        angle = (middle - np.column_stack(means) @ solution)[place]
         turned = np.round((ends - late @ solution[1:] - angle) / period) * period
         # From now on without the noise, which would count as a reason of itself.
         lasted = np.maximum(turned + angle - begun, took / MOST_LATE)
-    free = max(int(kept.sum()) - int(place.max()) - 4, 1)
+    free = max(int(kept.sum()) - int(place.max()) - 1 - solution.size, 1)
     deviation = math.sqrt(float(off[kept] @ off[kept]) / free)
-    error = deviation * math.sqrt(float(np.linalg.pinv(used[:, :3].T @ used[:, :3])[0, 0])) / rate
+    error = deviation * math.sqrt(float(np.linalg.pinv(used.T @ used)[0, 0])) / rate
     durations = np.full(len(series), math.nan)
     durations[together] = lasted
     visits = ends.size / (int(place.max()) + 1)

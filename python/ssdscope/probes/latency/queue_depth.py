@@ -43,8 +43,6 @@ from ssdscope.inference.noise import floor
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import (
-    PATIENCE_NS,
-    WAITS_NS,
     base_request_bytes,
     cautions,
     in_peace,
@@ -194,9 +192,8 @@ class _Reads:
         return np.asarray((places + by) % np.uint64(steps * WARM_BYTES), np.uint64)
 
     def _peaceful(self, places: NDArray[np.uint64], depth: int) -> Log:
-        waits_ns = PATIENCE_NS if self._bench.virtual else WAITS_NS
         read = partial(self._bench.read, places, self.size, iodepth=depth)
-        return in_peace(self._bench, read, waits_ns=waits_ns)
+        return in_peace(self._bench, read, patient=True)
 
     def warm(self) -> None:
         """Read half of a drive that was just returned to a state: its tables are empty."""

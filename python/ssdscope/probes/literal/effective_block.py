@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.probes.bench.states import State, Window
+from ssdscope.probes.bench.states import State
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,7 +58,7 @@ class GrowingWrites:
 
     def planned_writes_bytes(self, info: DeviceInfo) -> int:
         """Give the most that is written, if throughput is never steady."""
-        fill = self.start.writes_bytes(Window(0, info.capacity_bytes))
+        fill = self.start.writes_bytes(info.capacity_bytes)
         return sum(fill + MOST_WINDOWS * _window(size) * size for size in self.sizes)
 
     def run(self, bench: Bench) -> list[float]:

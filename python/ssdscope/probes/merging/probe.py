@@ -189,10 +189,10 @@ def detect(ask: Ask) -> Iterator[Finding]:
         told = look(units, length) if units.spans(length) else nothing()
         # Every span shows in order: a part of what repeats is a stripe of an array, or a page.
         if _seen(told, engine) and int(told.estimate or 0) % length == 0:
-            yield verdict.weighed(UNIT, told.times(units.unit_bytes), engine, evidence, probe=NAME)
+            yield verdict.weighed(UNIT, told.times(units.unit_bytes), engine, evidence)
             yield _phase(units, told, evidence, shared=look is _begins)
             if look is _begins:
-                yield verdict.detected(OPEN, 1, None, told.effect, evidence, probe=NAME)
+                yield verdict.detected(OPEN, 1, None, told.effect, evidence)
             else:
                 yield _open(units, told, evidence)
             return
@@ -248,7 +248,7 @@ def _phase(units: _Units, found: Weighed, evidence: Evidence, *, shared: bool) -
     """Find where spans begin, to the block: from there on a write after one before it waits."""
     block, effect = units.ask.info.logical_block_bytes, found.effect
     if units.begins or (shared and units.known and units.unit_bytes == block):
-        return verdict.detected(PHASE, units.phase_bytes, None, effect, evidence, probe=NAME)
+        return verdict.detected(PHASE, units.phase_bytes, None, effect, evidence)
     length, middle = int(found.estimate or 1) * units.unit_bytes // block, 0
     reach = 0 if shared else min(LARGEST_BYTES // block, length // 4)
     while reach:
@@ -262,11 +262,11 @@ def _phase(units: _Units, found: Weighed, evidence: Evidence, *, shared: bool) -
         low, high = begins.interval
         value = -int(begins.estimate) * block
         if high - low <= 1 and value >= 0:
-            return verdict.detected(PHASE, value, None, effect, evidence, probe=NAME)
+            return verdict.detected(PHASE, value, None, effect, evidence)
         middle, narrower = round((low + high) / 2), max(math.ceil(high - low), 2)
         reach = narrower if narrower < reach else 0
     said = evidence.saying("it is not known where RMW units begin, which spans begin with")
-    return verdict.refused(PHASE, Reason.EFFECT_BELOW_NOISE, said, probe=NAME)
+    return verdict.refused(PHASE, Reason.EFFECT_BELOW_NOISE, said)
 
 
 def _open(units: _Units, span: Weighed, evidence: Evidence) -> Finding:
@@ -280,12 +280,12 @@ def _open(units: _Units, span: Weighed, evidence: Evidence) -> Finding:
     found = step(taken.with_y(np.maximum(taken.y, LONGER * usual)))
     shown = evidence.showing(_again(taken.kept(), found.estimate))
     if found.estimate is None or found.interval is None:
-        return verdict.refused(OPEN, Reason.RANGE_TOO_SMALL, shown, probe=NAME)
+        return verdict.refused(OPEN, Reason.RANGE_TOO_SMALL, shown)
     # The first that waits is one more than there are; another place must be improbable.
     low, many, high = found.interval[0], found.estimate - 1, found.interval[1]
     rivals = [] if low >= many and high <= many + 1 else [Rival("another count", 0.0)]
     weighed = replace(found, estimate=many, interval=None, bound=math.inf).against(rivals)
-    return verdict.weighed(OPEN, weighed, "step", shown, probe=NAME)
+    return verdict.weighed(OPEN, weighed, "step", shown)
 
 
 def _again(taken: Series, at: float | None) -> Exhibit:
@@ -319,13 +319,13 @@ def _none(units: _Units, length: int, usual: float, evidence: Evidence) -> Itera
         taken = units.pairs(length, logs)
         alike &= logs <= MOST_PAIRS and _few(taken.kept().y > waits)
     said = evidence.saying("no merge unit was found that begins anywhere")
-    yield verdict.refused(PHASE, Reason.EFFECT_BELOW_NOISE, said, probe=NAME)
+    yield verdict.refused(PHASE, Reason.EFFECT_BELOW_NOISE, said)
     none = "what is written goes where there is room: writes wait neither where spans begin nor far"
     for name, more in ((UNIT, max(last / usual - 1, 0.0)), (OPEN, 0.0)):
         if units.known and alike:
-            yield verdict.absent(name, more, evidence, probe=NAME, reason=f"{none} from each other")
+            yield verdict.absent(name, more, evidence, reason=f"{none} from each other")
         else:
-            yield verdict.refused(name, Reason.EFFECT_BELOW_NOISE, evidence, probe=NAME)
+            yield verdict.refused(name, Reason.EFFECT_BELOW_NOISE, evidence)
 
 
 PROBE = ProbeInfo(

@@ -18,7 +18,7 @@ from ssdscope.inference.bursts import back, course, falls, named
 from ssdscope.inference.levels import APART, ERASES
 from ssdscope.inference.series import Rival, Series, Weighed, joined
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.region.stretches import PAUSE_NS, SHORT_PAUSE_NS
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH
@@ -69,8 +69,7 @@ class Fills(Plan):
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:  # noqa: ARG002
         """Write until the rate falls; rest shortly and write; rest long and write as much again."""
-        waits_ns = PATIENCE_NS if bench.virtual else WAITS_NS
-        return in_peace(bench, partial(self._all, bench), waits_ns=waits_ns)
+        return in_peace(bench, partial(self._all, bench), patient=True)
 
     def _all(self, bench: Bench) -> Series:
         long_ns = PAUSE_NS if bench.virtual else SHORT_PAUSE_NS

@@ -12,7 +12,7 @@ import numpy as np
 
 from ssdscope.inference.levels import ERASES, NOTICED
 from ssdscope.inference.series import Series, joined
-from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, in_peace
+from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.bench.write_through import writes_bytes, writing
 from ssdscope.probes.plan import Plan
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA
@@ -69,12 +69,11 @@ class Stretches(Plan):
     def measure(self, bench: Bench, _rng: np.random.Generator) -> Series:
         """Write all pairs."""
         found: list[Series] = []
-        waits_ns = PATIENCE_NS if bench.virtual else WAITS_NS
         with writing(bench) as writer:
             pen = _Pen(bench, self, OP_WRITE_FUA if writer.forced else OP_WRITE)
             pairs = self.pairs(bench.info)
             for number, pair in enumerate(pairs):
-                found += in_peace(bench, partial(pen.pair, number, *pair), waits_ns=waits_ns)
+                found += in_peace(bench, partial(pen.pair, number, *pair), patient=True)
                 bench.progress("stretches in order", (number + 1) / len(pairs))
                 if self.shows(bench.info, found):
                     break

@@ -163,8 +163,7 @@ class Together:
             iodepth=len(burst),
             pauses_ns=pauses.ravel(),
         )
-        latency = np.empty(places.size)
-        latency[log.index] = log.latency_ns
+        latency = log.in_order_ns
         if np.median(latency) <= 0:
             raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
         return np.maximum(latency, 1.0).reshape(places.shape)

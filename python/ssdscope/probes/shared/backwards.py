@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Exhibit, Step, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import steps
-from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
-from ssdscope.probes.bench.rows import WAITS_NS, read_rows
+from ssdscope.probes import verdict
+from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES, WAITS_NS
+from ssdscope.probes.bench.rows import read_rows
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench.ledger import Bench
 
-__all__ = ["Backwards", "Count", "count_of", "shown"]
+__all__ = ["Backwards", "Count", "Levels", "count_of", "kept_bytes"]
 
 FIRST, GROWTH = 8, 4
 SAMPLES = 512
@@ -143,6 +144,30 @@ def _all_gone(cold: NDArray[np.float64], again: NDArray[np.float64]) -> bool:
 
 
 @dataclass(frozen=True)
+class Levels:
+    """What a read takes that finds what it needs in memory, and one that does not."""
+
+    fast: float
+    slow: float
+
+    @classmethod
+    def of(cls, again: Series) -> Levels:
+        """Return those of pairs, of which the second (`x` 0) finds it there, or (1) does not."""
+        there, gone = (again.y[again.x == each] for each in (0, 1))
+        # The faster quarter is surely from memory, whatever the others are.
+        return cls(float(np.quantile(there, 1 / 4)), float(np.median(gone)))
+
+    @property
+    def between(self) -> float:
+        """Where the one ends and the other begins."""
+        return math.sqrt(self.fast * self.slow)
+
+    def told_apart(self, times: Series) -> Series:
+        """Say of each time which of the two it is: what else it waits for is another question."""
+        return times.with_y(np.where(times.y < self.between, self.fast, self.slow))
+
+
+@dataclass(frozen=True)
 class Count:
     """How many things are kept, and what it may be; by how much others are slower, as a share."""
 
@@ -169,14 +194,29 @@ def count_of(backwards: Series) -> Count | None:
     return Count(kept, low, math.floor(high * (1 + OTHERS_SHARE)), best.effect)
 
 
-def shown(backwards: Series, found: Count, name: str, title: str, words: str) -> Exhibit:
-    """Show how far back what was read stays fast."""
-    return Exhibit(
-        name=name,
-        title=title,
+def kept_bytes(
+    name: str, times: Series, levels: Levels, thing_bytes: int, words: str, told: Evidence
+) -> Finding:
+    """Answer a property: how many bytes the things cover that are kept.
+
+    Parameters
+    ----------
+    words
+        What the things are called, in the plural.
+    """
+    found = count_of(levels.told_apart(times))
+    if found is None:
+        return verdict.refused(name, Reason.RANGE_TOO_SMALL, told)
+    shown = Exhibit(
+        name=f"{words}-read-backwards",
+        title=f"Different {words}, read again backwards",
         caption=f"Fast as long as they are in memory; it holds so many {words}.",
         x=Axis(f"{words} back", log=True),
         y=Axis("latency", "ns"),
-        series=(series("read again", backwards.x, backwards.y, "points"),),
+        series=(series("read again", times.x, times.y, "points"),),
         fitted=(Step(at=found.kept, low=found.low, high=found.high, word=words),),
     )
+    told = told.noting(**{words: found.kept}).showing(shown)
+    ends = (found.low * thing_bytes, found.high * thing_bytes)
+    value = int(found.kept * thing_bytes)
+    return verdict.detected(name, value, ends, found.effect, told)

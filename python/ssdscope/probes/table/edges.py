@@ -61,7 +61,6 @@ class Edges(Plan):
         size, reach, unsure = self.size_blocks, 1, self.size_blocks / FARTHER**2
         middle = round((search.last / 2 - self.begins_blocks) / size)
         first = search.edge(self.begins_blocks + middle * size, size / FARTHER)
-        most = int(min(first, search.last - first) / size - 1)
         upwards = 1 if first < search.last / 2 else -1
         most = max(int((search.last - first if upwards > 0 else first) / size) - 1, 1)
         while True:

@@ -37,10 +37,11 @@ from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
-from ssdscope.probes.bench.rows import random_blocks, read_rows, slow_changes
+from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.shared.backwards import Backwards, Count, count_of, shown
+from ssdscope.probes.shared.again import Again, second_ns
+from ssdscope.probes.shared.backwards import Backwards, Count, Levels, count_of, kept_bytes
 from ssdscope.probes.table.edges import Edges
 from ssdscope.probes.table.reach import reach
 
@@ -49,45 +50,16 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
-    from ssdscope.targets.records import DeviceInfo
 
-__all__ = ["PROBE", "Beside", "Pairs"]
+__all__ = ["PROBE", "Pairs"]
 
-PROBE_NAME = "table"
 ZONE, CACHE = "map_zone_bytes", "map_cache_bytes"
-PAIRS, DISTANT_PAIRS = 512, 2048
+PAIRS = 2048
 IN_VIEW, GRAINS, NEAR = 64, 512, 8
 """Large pieces that are looked at together, and the parts of one in which they are told apart;
 and sizes that are tried to either side, in the next finer parts."""
 SMALLEST_ENTRY_BYTES = 2048
 """No drive maps less; where a block is less, its neighbour tells of the entry they share."""
-
-
-def _second(bench: Bench, drawn: NDArray[np.int64], again: object) -> NDArray[np.float64]:
-    """Read pairs; give what the second takes, without what drifts."""
-    logs = read_rows(bench, drawn, again)  # type: ignore[arg-type]
-    usual = slow_changes(logs[:, 0])
-    return np.asarray(np.exp(logs[:, 1] - usual + np.median(usual)).round())
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beside(Plan):
-    """A block after one that is so many blocks above it (`x` 0) or anywhere (1), in pairs."""
-
-    apart_blocks: int = 1
-
-    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
-        """Read both of each pair, one behind the other; what counts is the second read."""
-        block, capacity = bench.info.logical_block_bytes, bench.info.capacity_bytes
-        anywhere = np.arange(2 * PAIRS) % 2
-
-        def drawn(part: slice) -> NDArray[np.int64]:
-            first, other = random_blocks(rng, block, capacity, (2, anywhere[part].size), block)
-            near = first - self.apart_blocks * block
-            return np.column_stack([first, np.where(anywhere[part], other, near)])
-
-        times = _second(bench, drawn(slice(None)), drawn)
-        return Series.of(anywhere, times, stratum=np.arange(times.size) // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +84,7 @@ class Pairs(Plan):
         doubled = 2 ** np.arange(self.farthest_blocks.bit_length())
         distances = np.unique(np.concatenate([doubled, 3 * doubled // 2]))
         distances = distances[distances <= self.farthest_blocks]
-        apart = rng.permutation(np.resize(distances, DISTANT_PAIRS))
+        apart = rng.permutation(np.resize(distances, PAIRS))
         lower = np.empty_like(apart)
 
         def drawn(part: slice) -> NDArray[np.int64]:
@@ -120,40 +92,34 @@ class Pairs(Plan):
             lower[part] = rng.integers(self.low_blocks, last)
             return np.column_stack([lower[part] + apart[part], lower[part]]) * block
 
-        times = _second(bench, drawn(slice(None)), drawn)
+        times = second_ns(bench, apart.size, drawn)
         return Series.of(lower, times, stratum=apart)
 
 
 def detect(ask: Ask) -> Iterator[Finding]:
     """Answer the size of a piece of the mapping table, and of what is kept of it."""
     told = Evidence(cautions=tuple(cautions(ask.info)))
-    cached = _cached(ask.info)
+    cached, block = ask.info.read_cache.stays_on, ask.info.logical_block_bytes
     if cached:
         told = replace(told, cautions=(*told.cautions, CACHED))
-    beside = contrast(ask.take(Beside()))
+    beside = contrast(ask.take(Again(below_blocks=(1, None))))
     if _faster(beside):
         yield from _of_pieces(ask, told)
         return
-    block = ask.info.logical_block_bytes
     if cached and block > SMALLEST_ENTRY_BYTES:
-        for name in (ZONE, CACHE):
-            yield verdict.refused(name, Reason.CACHE_NOT_CONTROLLABLE, told, probe=PROBE_NAME)
-        return
-    again = beside if cached else contrast(ask.take(Beside(apart_blocks=0)))
-    none = [
-        verdict.weighed(name, replace(each, estimate=None), "contrast", told, probe=PROBE_NAME)
-        for name, each in ((ZONE, beside), (CACHE, again))
-    ]
-    yield none[0]
-    yield _of_blocks(ask, told) if _faster(again) else none[1]
+        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, evidence=told)
+    yield verdict.weighed(ZONE, replace(beside, estimate=None), "contrast", told)
+    same = None if cached else ask.take(Again(below_blocks=(0, None)))
+    again = beside if same is None else contrast(same)
+    if same is not None and _faster(again):
+        # Only the block read last is faster: each is a piece.
+        counted = ask.take(Backwards(thing_bytes=block))
+        yield kept_bytes(CACHE, counted, Levels.of(same), block, "pieces", told)
+    else:
+        yield verdict.weighed(CACHE, replace(again, estimate=None), "contrast", told)
 
 
 CACHED = "read_cache_on: the read cache cannot be switched off"
-
-
-def _cached(info: DeviceInfo) -> bool:
-    """Whether a read cache may be at work."""
-    return info.read_cache.stays_on
 
 
 def _faster(found: Weighed) -> bool:
@@ -177,47 +143,37 @@ def _of_pieces(ask: Ask, told: Evidence) -> Iterator[Finding]:
     zone = _zone(found, block, told)
     if not isinstance(zone, Detected):
         yield zone
-        yield verdict.refused(CACHE, Reason.EFFECT_BELOW_NOISE, told, probe=PROBE_NAME)
-        return
-    limit = math.sqrt(found.detail["together"] * found.detail["apart"])
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, evidence=told)
+    levels = Levels(found.detail["together"], found.detail["apart"])
     counting = Backwards(
         thing_bytes=int(zone.value),
         edge_bytes=int(found.detail["begins"] % (found.estimate or 1)) * block,
         elsewhere=True,
         margin_bytes=0 if exact else int(zone.value) // 4,
     )
-    times = ask.take(counting)
-    kept = count_of(_two_levels(times, limit))
+    kept = count_of(levels.told_apart(ask.take(counting)))
     ask.progress("pieces kept", 0.6)
-    if kept is None:
-        short = [
-            verdict.refused(each, Reason.RANGE_TOO_SMALL, told, probe=PROBE_NAME)
-            for each in (ZONE, CACHE)
-        ]
-        yield from (zone, short[1]) if exact else short
-        return
-    if not exact:
-        found = _of_edges(ask, found, kept, limit)
+    if not exact and kept is not None:
+        found = _of_edges(ask, found, kept, levels)
         zone = _zone(found, block, told)
         # Far from where they were looked at, pieces were not known well enough to be counted.
-        each = Backwards(
+        counting = Backwards(
             thing_bytes=int(found.estimate or 1) * block,
             edge_bytes=int(found.detail.get("begins", 0.0)) * block,
             elsewhere=True,
         )
-        times = ask.take(each)
-        kept = count_of(_two_levels(times, limit)) or kept
-    yield zone
-    if isinstance(zone, Detected):
-        yield _kept(times, kept, int(zone.value), told)
-    else:
-        yield verdict.refused(CACHE, Reason.EFFECT_BELOW_NOISE, told, probe=PROBE_NAME)
+    if exact or kept is not None:
+        yield zone
+    if kept is None or not isinstance(zone, Detected):
+        reason = Reason.RANGE_TOO_SMALL if kept is None else Reason.EFFECT_BELOW_NOISE
+        raise Stopped(reason, evidence=told)
+    yield kept_bytes(CACHE, ask.take(counting), levels, int(zone.value), "pieces", told)
 
 
 def _zone(found: Weighed, block: int, told: Evidence) -> Finding:
     """Answer the size of a piece."""
     value = int((found.estimate or 0) * block)
-    return verdict.weighed(ZONE, found.times(block), "cells", told, probe=PROBE_NAME, value=value)
+    return verdict.weighed(ZONE, found.times(block), "cells", told, value=value)
 
 
 def _of_small(ask: Ask, size: int, there: int) -> Weighed:
@@ -242,20 +198,16 @@ def _of_large(ask: Ask, size: int, there: int) -> Weighed:
     return replace(found, rivals=rivals, detail={**found.detail, "begins": begins})
 
 
-def _of_edges(ask: Ask, about: Weighed, kept: Count, limit: float) -> Weighed:
+def _of_edges(ask: Ask, about: Weighed, kept: Count, levels: Levels) -> Weighed:
     """Weigh sizes to the block, in ever finer grains, by pairs at edges."""
     size = about.estimate or 1.0
-    pairs = _two_levels(
-        ask.take(
-            Edges(
-                size_blocks=size,
-                begins_blocks=int(about.detail["begins"]),
-                others=2 * int(kept.high) + 1,
-                limit_ns=int(limit),
-            )
-        ),
-        limit,
+    plan = Edges(
+        size_blocks=size,
+        begins_blocks=int(about.detail["begins"]),
+        others=2 * int(kept.high) + 1,
+        limit_ns=int(levels.between),
     )
+    pairs = levels.told_apart(ask.take(plan))
     return _finer(pairs, size, 4 ** max(int(math.log(size / GRAINS, 4)), 0), 1)
 
 
@@ -275,32 +227,6 @@ def _finer(pairs: Series, size: float, grain: int, last: int) -> Weighed:
         grain = max(grain // 4, last)
 
 
-def _two_levels(times: Series, limit: float) -> Series:
-    """Say of each time whether a piece was loaded in it."""
-    return times.with_y(np.where(times.y > limit, 2.0, 1.0))
-
-
-def _of_blocks(ask: Ask, told: Evidence) -> Finding:
-    """Answer where only the block read last is faster, and no read cache is at work."""
-    block = ask.info.logical_block_bytes
-    again = ask.take(Beside(apart_blocks=0))
-    fast, slow = (float(np.median(again.y[again.x == each])) for each in (0, 1))
-    times = ask.take(Backwards(thing_bytes=block))
-    kept = count_of(_two_levels(times, math.sqrt(fast * slow)))
-    if kept is None:
-        return verdict.refused(CACHE, Reason.RANGE_TOO_SMALL, told, probe=PROBE_NAME)
-    return _kept(times, kept, block, told)
-
-
-def _kept(times: Series, kept: Count, size_bytes: int, told: Evidence) -> Finding:
-    """Answer how much of the drive the pieces in memory cover."""
-    name, title = "pieces-read-backwards", "Pieces of the mapping table, read again backwards"
-    told = told.showing(shown(times, kept, name, title, "pieces"))
-    ends = (kept.low * size_bytes, kept.high * size_bytes)
-    value = int(kept.kept * size_bytes)
-    return verdict.detected(CACHE, value, ends, kept.effect, told, probe=PROBE_NAME)
-
-
 def _by_distance(far: Series, block: int) -> Exhibit:
     """Show how a read fares after one at a distance."""
     distances = np.unique(far.stratum)
@@ -316,7 +242,7 @@ def _by_distance(far: Series, block: int) -> Exhibit:
 
 
 PROBE = ProbeInfo(
-    name=PROBE_NAME,
+    name="table",
     summary="the mapping table: bytes one piece covers, bytes covered in memory",
     weight="light",
     properties=(ZONE, CACHE),

@@ -200,7 +200,6 @@ def _judged(taken: Series, *, absent: bool) -> Finding:
         told,
         "step at a place",
         evidence,
-        probe=PROBE_NAME,
         value=ratio,
         interval=(low, high),
     )
