@@ -165,7 +165,7 @@ def _tracks(kind: str, effect: float, rng: np.random.Generator) -> float:
     visits = np.tile(np.arange(spots.size), 4)
     late = 0.02 * (latencies(kind, visits.size, rng) - 1)
     ends = TURN * (angles[visits] + late + rng.integers(0, 1000, visits.size))
-    found, _ = tracks(spots[visits].astype(float), ends, TURN)
+    found = tracks(spots[visits].astype(float), ends, TURN)
     return min(found.score, found.margin)
 
 

@@ -4,9 +4,8 @@ Plan. Reads go to and fro between two places, after pauses of random length, and
 once more where the arm is. For the full stroke the places are at the beginning and at the end;
 others beside them are read before the arm turns back, so that all disks of an array come along.
 For the next cylinder it must be known how far that is. The first 16 MiB are read in steps of
-32 KiB: the angle at which a place lies grows with its address, and jumps where a track ends, and by
-another width where a cylinder does. If all jumps look alike, the arm is tried over 1 to 16 tracks:
-over a cylinder the same head reads, and elsewhere another.
+32 KiB: the angle at which a place lies grows with its address, and jumps where a track ends. Then
+the arm is tried over 1 to 16 tracks: over a cylinder the same head reads, and elsewhere another.
 Engine. `turn` gives how long each read took without noise; `beneath`, what comes before the wait.
 Where the arm moves less where it stays is the seek. `tracks` finds where they end.
 Cannot tell. Cylinders of more than 16 tracks or 8 MiB; seeks below a fiftieth of a turn; layouts
@@ -27,7 +26,7 @@ from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.disk.tracks import MOST_HEADS, cylinder, tracks
+from ssdscope.probes.disk.tracks import cylinder, tracks
 from ssdscope.probes.disk.turn import NORMAL, Turned, beneath, turn
 from ssdscope.probes.plan import Ask, Plan
 
@@ -50,6 +49,7 @@ STROKES, STEPS = 384, 2048
 """How often the arm moves: over all, or over each number of tracks; and to the next cylinder."""
 STRIDE_BYTES, SPOTS, VISITS = 32 * 1024, 512, 6
 """Of the places at which tracks are looked for: several on a track."""
+MOST_HEADS = 16
 DRIFT = 0.001
 """By so much a spindle may have changed its speed since."""
 
@@ -175,20 +175,18 @@ def next_cylinder(ask: Ask, turn_ns: float) -> Iterator[Finding]:
     taken = ask.take(Strides(turn_ns=round(turn_ns)))
     turned = _turned(taken, turn_ns)
     ends = taken.time_ns + turned.durations
-    found, heads = tracks(taken.x, ends, float(turned.found.estimate or turn_ns))
+    found = tracks(taken.x, ends, float(turned.found.estimate or turn_ns))
     # All on the first track: so it is known how many cylinders are in between.
     near = round(found.estimate or 0)
     plan = Hops(distance_bytes=0, near_bytes=near, turn_ns=round(turn_ns), hops=STROKES)
-    sure = verdict.is_sure(found, "tracks")
-    if sure and heads is None:
-        heads = _tried(ask, plan)
-    if heads is None or not sure:
+    heads = _tried(ask, plan) if verdict.is_sure(found, "tracks") else None
+    if heads is None:
         raise Stopped(Reason.MODEL_MISFIT, "where its tracks and cylinders end does not show")
     yield _Seek.of(ask, replace(plan, distance_bytes=heads * near, hops=STEPS)).finding(TRACK)
 
 
 def _tried(ask: Ask, plan: Hops) -> int | None:
-    """Find by seeks how many tracks a cylinder has, where they all begin alike."""
+    """Find by seeks how many tracks a cylinder has."""
     seeks = []
     for count in range(1, MOST_HEADS + 1):
         hops = replace(plan, distance_bytes=count * plan.near_bytes)

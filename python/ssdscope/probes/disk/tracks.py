@@ -2,7 +2,7 @@
 
 A track begins a little later on the spindle than the one before, so that reading may go on after
 the switch. Between two places the angle grows by their distance over the length of a track, and by
-the jumps in between. The jump to the next cylinder may be another than the one to the next head.
+the jumps in between. How many tracks a cylinder has, seeks tell.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from ssdscope.inference.series import Rival, Weighed, nothing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MOST_HEADS", "cylinder", "tracks"]
+__all__ = ["cylinder", "tracks"]
 
 SHORTEST, LONGEST = 4, 64
 """Of a track, in distances between places."""
 FINER = 8
 """Candidates for each that the length of all could tell from its neighbours."""
-MOST_HEADS = 16
 LEVELS = 48
 """Of each kind of time that are tried."""
 LEAST_SCALE = 8
@@ -33,10 +32,8 @@ EXPLAINED = 0.9
 """Of the length of all unit vectors: layouts of another kind explain less."""
 
 
-def tracks(
-    places: NDArray[np.float64], ends: NDArray[np.float64], period: float
-) -> tuple[Weighed, int | None]:
-    """Find how long a track is, and after how many the jump is another.
+def tracks(places: NDArray[np.float64], ends: NDArray[np.float64], period: float) -> Weighed:
+    """Find how long a track is.
 
     Parameters
     ----------
@@ -49,15 +46,13 @@ def tracks(
 
     Returns
     -------
-    found : Weighed
+    Weighed
         The length of a track, in the unit of places.
-    heads : int or None
-        None if all jumps are alike.
     """
     there = ~np.isnan(ends)
     spots, index = np.unique(places[there], return_inverse=True)
     if spots.size < LONGEST:
-        return nothing(), None
+        return nothing()
     stride = float(np.diff(spots).min())
     whole = np.exp(2j * math.pi * ((ends[there] - ends[there].min()) / period))
     angles = np.bincount(index, whole.real) + 1j * np.bincount(index, whole.imag)
@@ -66,20 +61,16 @@ def tracks(
     grown = np.asarray(angles[1:] / angles[:-1], np.complex128)
     finest = stride / (FINER * float(spots[-1]))
     lengths = np.exp(np.arange(math.log(SHORTEST * stride), math.log(LONGEST * stride), finest))
-    sums = np.array([_explained(grown, begins, steps, length)[0] for length in lengths])
-    best = int(np.argmax(sums))
-    length = float(lengths[best])
-    total, jumps, numbers = _explained(grown, begins, steps, length)
+    sums = np.array([_explained(grown, begins, steps, length) for length in lengths])
+    length, total = float(lengths[np.argmax(sums)]), float(sums.max())
     spread = max(1 - total / grown.size, 1e-6)
     # A sum of cosines, over the variance: the log likelihood of small errors round a circle.
     gained = (sums - total) / (2 * spread)
     others = np.abs(np.log(lengths / length)) > stride / length
     margin = -float(gained[others].max()) if others.any() else math.inf
     score = (grown.size / 2) * math.log(1 / (2 * spread)) if total > EXPLAINED * grown.size else 0.0
-    found = Weighed(
-        length, None, score, total / grown.size, 1.0, (Rival("another length", margin),)
-    )
-    return found, _heads(jumps, numbers, spread)
+    rivals = (Rival("another length", margin),)
+    return Weighed(length, None, score, total / grown.size, 1.0, rivals)
 
 
 def _explained(
@@ -87,38 +78,11 @@ def _explained(
     begins: NDArray[np.float64],
     steps: NDArray[np.float64],
     length: float,
-) -> tuple[float, NDArray[np.complex128], NDArray[np.int64]]:
-    """Give how much of the growth of angles a length explains, and the jumps with their numbers."""
+) -> float:
+    """Return how much of the growth of angles a length explains, and one jump at all ends."""
     left = grown * np.exp(-2j * math.pi * steps / length)
-    before = np.floor(begins / length)
-    number = np.floor((begins + steps) / length)
-    jumps = number > before
-    total = float(left[~jumps].real.sum() + abs(left[jumps].sum()))
-    return total, left[jumps], number[jumps].astype(np.int64)
-
-
-def _heads(jumps: NDArray[np.complex128], numbers: NDArray[np.int64], spread: float) -> int | None:
-    """Give after how many tracks the jump is another; None if that does not show."""
-
-    def missed(some: NDArray[np.complex128]) -> float:
-        middle = some.sum() / max(abs(some.sum()), np.finfo(float).tiny)
-        off = (1 - (some / middle).real) / (2 * spread)
-        # One that is on the wrong side of an end speaks for no more than this.
-        return float(np.minimum(off, APART / 2).sum())
-
-    alike = missed(jumps)
-    gained = []
-    for count in range(2, MOST_HEADS + 1):
-        last = numbers % count == 0
-        if last.sum() < 2:
-            break
-        gained.append(alike - missed(jumps[last]) - missed(jumps[~last]))
-    if not gained:
-        return None
-    order = np.argsort(gained)[::-1]
-    second = gained[order[1]] if len(gained) > 1 else 0.0
-    sure = gained[order[0]] >= 2 * APART and gained[order[0]] - second >= APART
-    return int(order[0]) + 2 if sure else None
+    jumps = np.floor((begins + steps) / length) > np.floor(begins / length)
+    return float(left[~jumps].real.sum() + abs(left[jumps].sum()))
 
 
 def cylinder(seeks: NDArray[np.float64], errors: NDArray[np.float64], alike: float) -> int | None:
