@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.inference.levels import NEGLIGIBLE
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.shares import likelihood
@@ -101,7 +102,7 @@ class _Scores:
             return np.asarray(both - likelihood(self.total, self.size))
         more = sums - self.mean * counts
         share = more**2 * (1 / counts + 1 / (self.size - counts)) / self.squares
-        return np.asarray(-self.size / 2 * np.log(np.maximum(1 - share, 1e-12)))
+        return np.asarray(-self.size / 2 * np.log(np.maximum(1 - share, NEGLIGIBLE)))
 
 
 def _phase(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.inference.grouped import group_medians
+from ssdscope.inference.levels import ENDS, NEGLIGIBLE, NORMAL
 from ssdscope.inference.series import Series, Weighed, nothing
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def contrast(series: Series) -> Weighed:
     mean, freedom = float(clipped.mean()), clipped.size - 1
     # Winsorised values scatter less than their mean does (Tukey and McLaughlin 1963).
     error = float(clipped.std(ddof=1)) / ((1 - CLIPPED) * math.sqrt(clipped.size))
-    half = float(stdtrit(freedom, 0.975)) * error
+    half = float(stdtrit(freedom, ENDS[1])) * error
     t = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
     score = clipped.size / 2 * math.log1p(t**2 / freedom) if t < math.inf else math.inf
     # Few ratios that scatter by orders of magnitude bound nothing: numpy gives infinity there.
@@ -109,11 +110,11 @@ def signed(differences: ArrayLike) -> Weighed:
     sizes = ndtri((1 + rankdata(np.abs(values)) / (values.size + 1)) / 2)
     scores = np.sign(values) * sizes
     along = float(scores.sum()) / math.sqrt(values.size * float(sizes @ sizes))
-    score = -values.size / 2 * math.log(max(1 - along**2, 1e-12))
+    score = -values.size / 2 * math.log(max(1 - along**2, NEGLIGIBLE))
     shift = float(np.median(values))
     # By ranks a shift may have another sign than the median: then it is of neither.
     score = score if shift * along > 0 else 0.0
-    half = abs(shift) * 1.96 / math.sqrt(2 * score) if score > 0 else abs(shift)
+    half = abs(shift) * NORMAL / math.sqrt(2 * score) if score > 0 else abs(shift)
     return Weighed(
         math.exp(shift),
         (math.exp(shift - half), math.exp(shift + half)),

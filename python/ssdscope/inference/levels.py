@@ -9,6 +9,18 @@ from __future__ import annotations
 SPLIT_LEAST = 8
 """Values on either side of a split, at least: of fewer no share can be told."""
 
+NORMAL = 1.96
+"""Standard errors on either side of an interval of 95 %."""
+
+ENDS = (0.025, 0.975)
+"""Shares of what may be below either end of it."""
+
+QUARTILES = (0.25, 0.75)
+"""Shares below the ends of the middle half, which the other half may be anything beside."""
+
+NEGLIGIBLE = 1e-12
+"""A share that is as good as none."""
+
 INTERVAL_DROP = 3.0
 """Places are in an interval of 95 % if their log likelihood is no further below that of the best.
 A place is one of few and its likelihood no parabola, so that 1.92 would not do."""

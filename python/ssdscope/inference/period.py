@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.levels import NEGLIGIBLE, QUARTILES
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.seeds import stream
@@ -136,7 +137,7 @@ def _spreads(y: NDArray[np.float64], kinds: NDArray[np.int64]) -> NDArray[np.flo
     """Give the standard deviation of the logarithms of each stratum, by its quartiles."""
     logs = np.log(np.maximum(y, np.finfo(float).tiny))
     every = (logs[kinds == number] for number in range(int(kinds.max()) + 1))
-    quartiles = np.array([np.quantile(each, [0.25, 0.75]) for each in every])
+    quartiles = np.array([np.quantile(each, QUARTILES) for each in every])
     # Half of a normal law lies within 0.6745 deviations.
     return np.asarray(np.diff(quartiles, axis=1)[:, 0] / (2 * 0.6745))
 
@@ -255,8 +256,8 @@ def _above(
     # not above the others is nothing.
     more = np.where(free < 1 / 2, 0.0, np.maximum(sums, 0.0))
     free = np.maximum(free, 1 / 2)
-    shares = more**2 / free / max(float(scores @ scores), 1e-12)
-    return -scores.size / 2 * np.log(np.maximum(1 - shares, 1e-12)), free
+    shares = more**2 / free / max(float(scores @ scores), NEGLIGIBLE)
+    return -scores.size / 2 * np.log(np.maximum(1 - shares, NEGLIGIBLE)), free
 
 
 def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]:
@@ -334,7 +335,7 @@ def _shifted(
     folded = np.fft.rfft(np.stack([sums, counts]), axis=2)
     along, size = np.fft.irfft(folded * at, profiles.shape[1], axis=2)
     share = np.maximum(along, 0) ** 2 / np.maximum(size * totals, np.finfo(float).tiny)
-    return np.asarray(-sizes / 2 * np.log(np.maximum(1 - share, 1e-12)))
+    return np.asarray(-sizes / 2 * np.log(np.maximum(1 - share, NEGLIGIBLE)))
 
 
 def _rivals(
@@ -342,7 +343,7 @@ def _rivals(
 ) -> list[Rival]:
     """Give parts and multiples, and the best of what is neither."""
     found = int(candidates[at])
-    gained = -count / 2 * np.log(np.clip(1 - shares, 1e-12, None))
+    gained = -count / 2 * np.log(np.clip(1 - shares, NEGLIGIBLE, None))
     rivals = []
     for index, other in enumerate(candidates.tolist()):
         if index != at and found % other == 0:

@@ -18,6 +18,7 @@ from ssdscope.findings import (
     Evidence,
     Finding,
     Reason,
+    Step,
     Undetectable,
 )
 from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT, TOLD
@@ -25,7 +26,16 @@ from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT, TOLD
 if TYPE_CHECKING:
     from ssdscope.inference.series import Weighed
 
-__all__ = ["absent", "detected", "is_found", "is_sure", "level_of", "refused", "weighed"]
+__all__ = [
+    "absent",
+    "detected",
+    "is_found",
+    "is_sure",
+    "level_of",
+    "marked",
+    "refused",
+    "weighed",
+]
 
 
 def level_of(engine: str) -> float:
@@ -119,6 +129,14 @@ def absent(
 def refused(name: str, reason: Reason, evidence: Evidence, *, probe: str = "") -> Undetectable:
     """Say that it cannot be told; what was fitted is nobody's answer then."""
     return Undetectable(name=name, probe=probe, reason=reason, evidence=evidence.unfitted())
+
+
+def marked(found: Weighed, word: str) -> tuple[Step, ...]:
+    """Return where an estimate and its interval lie, for an exhibit; nothing without one."""
+    if found.estimate is None:
+        return ()
+    low, high = found.interval or (None, None)
+    return (Step(at=found.estimate, low=low, high=high, word=word),)
 
 
 def _either(name: str, found: Weighed, evidence: Evidence, probe: str) -> Finding:

@@ -6,16 +6,13 @@ import math
 
 import numpy as np
 
+from ssdscope.inference.levels import NEGLIGIBLE, NORMAL
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.stats.changepoint import isotonic
 
 __all__ = ["extent"]
 
-NORMAL = 1.96
-"""Standard errors of an interval of 95 %."""
 LEAST_PLACES = 8
-EVEN = 1e-12
-"""A share that is as good as none."""
 
 
 def extent(series: Series, reach: float) -> Weighed:
@@ -47,10 +44,10 @@ def extent(series: Series, reach: float) -> Weighed:
     # in between, which holds or not.
     scatter = float((np.diff(holds) ** 2).sum()) / 2
     error = math.sqrt(max(scatter, 1 / 6)) / holds.size
-    even = math.log(max(value, EVEN)) * holds.sum() + math.log(max(1 - value, EVEN)) * (
+    even = math.log(max(value, NEGLIGIBLE)) * holds.sum() + math.log(max(1 - value, NEGLIGIBLE)) * (
         holds.size - holds.sum()
     )
-    likely = np.where(holds > 0, np.maximum(share, EVEN), np.maximum(1 - share, EVEN))
+    likely = np.where(holds > 0, np.maximum(share, NEGLIGIBLE), np.maximum(1 - share, NEGLIGIBLE))
     half = NORMAL * error
     return Weighed(
         reach * value,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import APART, INTERVAL_DROP
+from ssdscope.inference.levels import APART, INTERVAL_DROP, QUARTILES
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.probes.buffer.extent import extent
 
@@ -50,7 +50,7 @@ def in_memory(
     near, far = reads.y[reads.x < low], reads.y[reads.x > high]
     if min(near.size, far.size) < FEWEST:
         return nothing()
-    memory, flash = float(np.quantile(near, 0.75)), float(np.quantile(far, 0.25))
+    memory, flash = float(np.quantile(near, QUARTILES[1])), float(np.quantile(far, QUARTILES[0]))
     if flash < SLOWER * memory:
         return nothing()
     between = reads.where((reads.x >= low) & (reads.x <= high))

@@ -25,13 +25,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Exhibit, Reason, Step, series
+from ssdscope.findings import Axis, Exhibit, Reason, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.rows import patient_read, random_blocks
 from ssdscope.probes.caches.ending import ending
 from ssdscope.probes.plan import Plan
+from ssdscope.units import KIB, MIB
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -51,8 +52,9 @@ REST_NS = 2_000_000
 ROWS, FINE_READS = 192, 2048
 SINGLES, APART_BLOCKS = 12, 6
 """Behind one row, at most; and so far apart on average, at least."""
-FARTHEST_BYTES = 64 << 20
-LARGEST_PAGE_BYTES = 256 << 10
+FARTHEST_BYTES, LARGEST_PAGE_BYTES = 64 * MIB, 256 * KIB
+ABOUT = 1 / 4
+"""By so much more on either side of where the end may be is it looked for to the block."""
 PLACES = 400
 
 
@@ -138,7 +140,8 @@ def detect_ahead(ask: Ask, levels: Levels, evidence: Evidence) -> Finding:
     nearest, farthest = (int(each // block) for each in rough.interval)
     page = int(rough.detail["width"]) // block
     near = Behind(
-        low_blocks=max(nearest * 3 // 4, 1), high_blocks=(farthest + page) * 5 // 4 + 2 * ROW
+        low_blocks=max(int(nearest * (1 - ABOUT)), 1),
+        high_blocks=int((farthest + page) * (1 + ABOUT)) + 2 * ROW,
     )
     fine = levels.told_apart(ask.take(near))
     step = max((near.high_blocks - near.low_blocks) // PLACES, 1)
@@ -160,10 +163,6 @@ def _end(behind: Series, places: ArrayLike) -> Weighed:
 
 def _exhibit(behind: Series, found: Weighed) -> Exhibit:
     distances: ArrayLike = behind.x - behind.stratum
-    fits: tuple[Step, ...] = ()
-    if found.estimate is not None and found.interval is not None:
-        low, high = found.interval
-        fits = (Step(at=found.estimate, low=low, high=high, word="read ahead"),)
     return Exhibit(
         name="reads-behind-a-row",
         title="Reads behind a row of reads",
@@ -171,5 +170,5 @@ def _exhibit(behind: Series, found: Weighed) -> Exhibit:
         x=Axis("distance", "bytes"),
         y=Axis("latency", "ns"),
         series=(series("reads", distances, behind.y, "points"),),
-        fitted=fits,
+        fitted=verdict.marked(found, "read ahead"),
     )

@@ -48,6 +48,7 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.shared.again import Again
 from ssdscope.probes.shared.backwards import FIRST, Backwards, Levels, kept_bytes
+from ssdscope.units import MIB
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +60,7 @@ __all__ = ["PROBE", "Kept"]
 
 SIZE, UNIT = "read_cache_bytes", "read_cache_unit_bytes"
 NEIGHBOURS = 2048
-LARGEST_UNIT_BYTES = 1024 * 1024
+LARGEST_UNIT_BYTES = MIB
 AT_ONCE, PASSED, MORE_THAN_FIT = 0.1, 0.6, 1.3
 """Of the units there are: pairs of one story, and other blocks read between two looks at a pair;
 and places that are read to count them again."""
@@ -123,9 +124,9 @@ def detect(ask: Ask) -> Iterator[Finding]:
     if (again.y[again.x == 0] >= levels.between).mean() > HERE_AND_THERE:
         said = told.saying("only some of what is read is kept, as by one member of an array")
         raise Stopped(Reason.MODEL_MISFIT, evidence=said)
-    ask.progress("blocks read again", 0.1)
+    ask.progress("blocks read again", 0.0)
     yield from _of_units(ask, levels, told)
-    ask.progress("reads in a row", 0.7)
+    ask.progress("reads in a row", 0.5)
     yield detect_ahead(ask, levels, told)
 
 

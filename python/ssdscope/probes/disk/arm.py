@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.findings.properties import TOLERANCE
+from ssdscope.inference.levels import NORMAL
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.disk.tracks import cylinder, tracks
-from ssdscope.probes.disk.turn import NORMAL, Turned, beneath, turn
+from ssdscope.probes.disk.turn import Turned, beneath, turn
 from ssdscope.probes.plan import Ask, Plan
 
 if TYPE_CHECKING:
@@ -211,15 +212,10 @@ def _shown(name: str, seek: _Seek) -> Evidence:
             parts.append(series(said, np.sort(values), shares, "steps"))
     if not parts:
         return Evidence()
-    words = (
-        (seek.still, "the least where it stays"),
-        (seek.moved, "the least where it has moved"),
+    fits = (
+        *verdict.marked(seek.still, "the least where it stays"),
+        *verdict.marked(seek.moved, "the least where it has moved"),
     )
-    fits = [
-        Step(at=each.estimate, word=word, low=each.interval[0], high=each.interval[1])
-        for each, word in words
-        if each.estimate is not None and each.interval is not None
-    ]
     shown = Exhibit(
         name="full-strokes" if name == FULL else "next-cylinder",
         title="Reads after a full stroke" if name == FULL else "Reads on the next cylinder",
@@ -227,6 +223,6 @@ def _shown(name: str, seek: _Seek) -> Evidence:
         x=Axis("time", "ns"),
         y=Axis("share of reads"),
         series=tuple(parts),
-        fitted=tuple(fits),
+        fitted=fits,
     )
     return Evidence(exhibits=(shown,))

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Absent, Axis, Evidence, Exhibit, Finding, Reason, Step, series
+from ssdscope.findings import Absent, Axis, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.step import step
@@ -162,7 +163,6 @@ def _shown_again(again: Series, most_ns: float, found: Weighed) -> Evidence:
     """Show which share of the places was held, by how many were read since."""
     ranks = np.arange(1, MOST + 1)
     shares = [float((again.y[again.x == rank] < most_ns).mean()) for rank in ranks]
-    at = found.estimate
     shown = Exhibit(
         name="read-again",
         title="Places read again, the last first",
@@ -170,7 +170,7 @@ def _shown_again(again: Series, most_ns: float, found: Weighed) -> Evidence:
         x=Axis("places read since, itself included"),
         y=Axis("share from the cache"),
         series=(series("held", ranks, shares, "steps"),),
-        fitted=() if at is None else (Step(at=at, word="the last that is held"),),
+        fitted=verdict.marked(found, "the last that is held"),
     )
     return Evidence(exhibits=(shown,))
 
@@ -179,9 +179,9 @@ def _shown_rows(rows: Series, behind: Series, parts: Sequence[Weighed]) -> Evide
     """Show reads of the beginning of a row, and of what lies behind one place."""
     words = ("a row is still held to its beginning", "read ahead so far")
     fits = [
-        Step(at=each.estimate, word=word)
+        verdict.marked(each, word)
         for each, word in zip(parts, words, strict=True)
-        if each.estimate is not None and verdict.is_found(each, "step")
+        if verdict.is_found(each, "step")
     ]
     shown = Exhibit(
         name="rows-held",
@@ -193,6 +193,6 @@ def _shown_rows(rows: Series, behind: Series, parts: Sequence[Weighed]) -> Evide
             series("its first place", rows.x, rows.y, "points"),
             series("a place behind it", behind.x, behind.y, "points"),
         ),
-        fitted=tuple(fits),
+        fitted=tuple(chain(*fits)),
     )
     return Evidence(exhibits=(shown,))

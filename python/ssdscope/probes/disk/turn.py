@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import INTERVAL_DROP
+from ssdscope.inference.levels import INTERVAL_DROP, NORMAL
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["NORMAL", "Turned", "beneath", "turn"]
+__all__ = ["Turned", "beneath", "turn"]
 
 PARTS = 5
 """Of a turn, the first that is not looked for."""
@@ -37,8 +37,6 @@ SHARES = (0.25, 0.5, 1.0)
 """Of the places, that turn together."""
 AT_ONCE = 256
 TO_ANGLE = 2 * math.pi
-NORMAL = 1.96
-"""Standard deviations on either side that hold 95 %."""
 ROUNDS = 4
 """Of the fit: what is left out, and how long requests lasted, hang on it."""
 MOST_LATE = 4

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.levels import ENDS
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
 
@@ -62,7 +63,10 @@ def line(series: Series, *, seed: int = 0) -> tuple[Weighed, Weighed]:
     lines, lower = _fits(sizes, curves), _fits(sizes, curves, sizes.size // 2)
     beside = (lines[0] + np.outer(sizes, lines[1])) / curves.T - 1
     missed = np.sqrt((beside**2).mean(axis=0))
-    detail = {"missed": float(np.median(missed)), "missed_most": float(np.quantile(missed, 0.975))}
+    detail = {
+        "missed": float(np.median(missed)),
+        "missed_most": float(np.quantile(missed, ENDS[1])),
+    }
     spans = 1.0, float(sizes[-1] - sizes[0])
     every = zip(lines, lower, spans, strict=True)
     intercept, slope = (_weighed(*each, float(means[0]), detail) for each in every)
@@ -141,9 +145,9 @@ def _weighed(
     detail: dict[str, float],
 ) -> Weighed:
     best, deviation = float(draws.mean()), float(draws.std(ddof=1))
-    low, high = (float(each) for each in np.quantile(draws, [0.025, 0.975]))
+    low, high = (float(each) for each in np.quantile(draws, ENDS))
     score = (best / deviation) ** 2 / 2 if deviation > 0 else math.inf
     apart = np.abs(lower - draws) / max(abs(best), np.finfo(float).tiny)
-    bent = detail | {"bent": float(np.quantile(apart, 0.025))}
+    bent = detail | {"bent": float(np.quantile(apart, ENDS[0]))}
     share, bound = best * span / least, max(high, 0.0) * span / least
     return Weighed(best, (low, high), score if best > 0 else 0.0, share, bound, (), bent)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.grouped import group_medians
+from ssdscope.inference.levels import ENDS
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
 from ssdscope.stats.changepoint import isotonic, saturation_depths
@@ -74,7 +75,7 @@ def saturations(
     bound = float(np.quantile(sampled, 0.95))
     found = []
     for best, *samples in saturation_depths(at, even, shares)[:, which].tolist():
-        low, high = (float(each) for each in np.quantile(samples, [0.025, 0.975]))
+        low, high = (float(each) for each in np.quantile(samples, ENDS))
         found.append(Weighed(best, (low, high), score, gain, bound))
     return found
 

@@ -36,6 +36,8 @@ LOGS = 128
 """More than a drive has log blocks."""
 WHOLE = 64
 """Parts of a candidate, at most, whose beginnings are tried."""
+ROW, EVERY = 3, 3
+"""Writes of a pair, as the first is written twice; and of the spans every third has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,12 +196,12 @@ class Pairs(_Writes):
     reach: int = 0
 
     def _writes(self) -> int:
-        return 3 * self.count + LOGS
+        return ROW * self.count + LOGS
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Write pairs around stretches of the length that had none for the longest time."""
-        length, third = self.length, (self._last(bench) // self.length - 1) // 3
-        span = np.resize(rng.permutation(third) * 3 + 1, self.count)
+        length, there = self.length, (self._last(bench) // self.length - 1) // EVERY
+        span = np.resize(rng.permutation(there) * EVERY + 1, self.count)
         if self.reach:
             one = span * length + length // 2
             behind = rng.integers(-self.reach, self.reach, self.count, endpoint=True)
@@ -211,11 +213,11 @@ class Pairs(_Writes):
             other = np.clip(other, 1, self._last(bench) - 1)
             other = np.where(other == one, one - 1, other)
         # Those that come last take the log blocks first.
-        before = np.resize(span[::-1][: min(LOGS, third)], LOGS) * length
+        before = np.resize(span[::-1][: min(LOGS, there)], LOGS) * length
         before += rng.integers(-length, 2 * length, LOGS)
         # The second waits for what the first has begun on its chips, so that the third does not.
         places = np.concatenate([before, np.column_stack([one, one, other]).ravel()])
-        took = self._took(bench, np.maximum(places, 1))[LOGS:].reshape(-1, 3)
+        took = self._took(bench, np.maximum(places, 1))[LOGS:].reshape(-1, ROW)
         took[np.isnan(took).any(axis=1)] = np.nan
         return _series(
             np.minimum(one, other),

@@ -37,7 +37,7 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.cells import cells
-from ssdscope.inference.levels import LEAST_EFFECT
+from ssdscope.inference.levels import LEAST_EFFECT, QUARTILES
 from ssdscope.inference.period import multiples
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
@@ -55,6 +55,7 @@ from ssdscope.probes.merging.plans import (
     Scattered,
     full,
 )
+from ssdscope.units import KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
     from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
-NAME = "merging"
 UNIT, OPEN, PHASE = "merge_unit_bytes", "open_units", "alignment_phase_bytes"
 RMW_UNIT = "rmw_unit_bytes"
 
@@ -77,7 +77,7 @@ MULTIPLES = range(2, 33)
 SINGLES, LOOKS, PASSES = 256, 2, 6
 """Single writes of a kind: of those behind a row of parts one in a few begins a span. Looks at
 pairs; and passes over the same spans."""
-LEAST_BYTES = 48 << 20
+LEAST_BYTES = 48 * MIB
 """Of a drive: of a smaller one that is more than the capacity."""
 LEAST_UNITS = 16
 """Of a span for which there may be more log blocks than single writes: pages are shorter."""
@@ -87,7 +87,7 @@ table writes back a page, and a merge erases a block besides, and copies at leas
 FEW = 0.1
 """Of single writes, that may wait for collection, or a spike: of 38 drawn page-mapped drives 0.05
 at most did, of 32 with a log block for each span 0.26 at least."""
-LARGEST_BYTES, MOST_UNITS = 128 << 10, 1 << 13
+LARGEST_BYTES, MOST_UNITS = 128 * KIB, 1 << 13
 """Of an RMW unit, and parts of the capacity: larger ones may find that they write too much."""
 
 
@@ -218,7 +218,7 @@ def _begins(units: _Units, length: int) -> Weighed:
         taken = taken.then(units.ask.take(units.plan(Begins, length=length, number=number)))
         # What is shorter than a merge is alike: ranked by when it came, which tells no places.
         later = 1 + np.arange(len(taken)) * np.finfo(np.float32).eps
-        alike = LONGER * _usual(taken.kept().y, 1 / 4) * later
+        alike = LONGER * _usual(taken.kept().y, QUARTILES[0]) * later
         found = multiples(taken.with_y(np.maximum(taken.y, alike)), _near(units, length))
         if not verdict.is_found(found, "multiples") or _seen(found, "multiples"):
             break
@@ -235,7 +235,7 @@ def _pairs(units: _Units, length: int, logs: int = 0) -> Weighed:
     for number in range(LOOKS):
         taken = taken.then(units.pairs(length, logs, number))
         # A quarter at least waits for no merge, wherever spans begin.
-        waits = LONGER * (_usual(taken.kept().y, 1 / 4) + units.far_apart()[1])
+        waits = LONGER * (_usual(taken.kept().y, QUARTILES[0]) + units.far_apart()[1])
         # Where even the same place waits, it is for merges in the background.
         found = cells(taken.where(taken.time_ns < waits), near, above=waits)
         if _seen(found, "cells") or found.estimate is None:
@@ -329,7 +329,7 @@ def _none(units: _Units, length: int, usual: float, evidence: Evidence) -> Itera
 
 
 PROBE = ProbeInfo(
-    name=NAME,
+    name="merging",
     summary="span of a log block, and how many are open for streams",
     weight="standard",
     properties=(UNIT, OPEN, PHASE),

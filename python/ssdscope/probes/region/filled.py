@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import SPLIT_LEAST
+from ssdscope.inference.levels import ENDS, SPLIT_LEAST
 from ssdscope.inference.noise import inflation
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.shares import likelihood, share_gains
@@ -130,7 +130,7 @@ def _shared(ends: NDArray[np.float64], step: float) -> tuple[float, tuple[float,
     weights = np.exp(every - every.max()).sum(axis=1)
     shares = np.cumsum(weights) / weights.sum()
     places = tried[:, 0, 0]
-    low, high = (float(places[np.searchsorted(shares, each)]) for each in (0.025, 0.975))
+    low, high = (float(places[np.searchsorted(shares, each)]) for each in ENDS)
     best, likeliest = float(places @ weights / weights.sum()), every.max(axis=1)
     apart = places < most - max(most * WIDEST / 2, 2 * step)
     elsewhere = float(likeliest[apart].max(initial=len(ends) * math.log(ELSEWHERE / most)))

@@ -22,6 +22,7 @@ from ssdscope.inference.series import Series
 from ssdscope.probes.bench.rows import patient_read, random_blocks, slow_changes
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
+from ssdscope.units import KIB
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +38,7 @@ ASIDE = 3
 """Blocks from a place to what is looked up in its stead; a table has entries of more."""
 EVICTED_BY, SPARE_UNITS = 1.15, 50
 """How many times its units put all out of a cache, and how many more: sizes are estimates."""
-FORGETTING_BYTES = 128 << 10
+FORGETTING_BYTES = 128 * KIB
 """Of a read to that end: large ones are quicker."""
 MOST_FORGOTTEN_BYTES = 1 << 37
 NEGLIGIBLE = 0.1

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
+from ssdscope.inference.levels import QUARTILES
 from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import steps
 from ssdscope.probes import verdict
@@ -155,7 +156,7 @@ class Levels:
         """Return those of pairs, of which the second (`x` 0) finds it there, or (1) does not."""
         there, gone = (again.y[again.x == each] for each in (0, 1))
         # The faster quarter is surely from memory, whatever the others are.
-        return cls(float(np.quantile(there, 1 / 4)), float(np.median(gone)))
+        return cls(float(np.quantile(there, QUARTILES[0])), float(np.median(gone)))
 
     @property
     def between(self) -> float:

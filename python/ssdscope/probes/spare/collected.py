@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.levels import NEGLIGIBLE
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.stats.collection import amplification_course
 
@@ -174,7 +175,7 @@ def _fits(
         more = (ends[:, 1] - ends[:, 0]) / widths - 1
         # Errors grow with the root of the rise, which is at least a quarter.
         weights = np.maximum(more, 0.25) ** -0.5
-        size = max(float((weights * more) @ more), 1e-12)
+        size = max(float((weights * more) @ more), NEGLIGIBLE)
         cost = max(float((weights * more) @ rise) / size, 0.0)
         left = rise - cost * more
         squares = float(weights @ left**2)

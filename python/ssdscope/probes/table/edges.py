@@ -32,6 +32,8 @@ MARGIN = 2
 WINDOWS = 12
 FARTHER = 8
 """Times as far away is the next edge looked for."""
+AWAY = 1.5
+"""Pieces between a pair and others that are read before it, at least."""
 LAST = 256
 """Pairs at edges all over the drive, in the end."""
 
@@ -116,7 +118,8 @@ class _Search:
         count, size = self._plan.others, self._plan.size_blocks
         around = self.last / size
         # As far round the drive from the pair as can be.
-        turns = 1.5 + (np.arange(count) + self._rng.random((first.size, 1))) * (around - 3) / count
+        within = (np.arange(count) + self._rng.random((first.size, 1))) / count
+        turns = AWAY + within * (around - 2 * AWAY)
         others = (first[:, None] + (turns * size).astype(np.int64)) % self.last
         others = self._rng.permuted(others, axis=1)
         block = self._bench.info.logical_block_bytes

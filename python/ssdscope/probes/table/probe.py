@@ -44,6 +44,7 @@ from ssdscope.probes.shared.again import Again, second_ns
 from ssdscope.probes.shared.backwards import Backwards, Count, Levels, count_of, kept_bytes
 from ssdscope.probes.table.edges import Edges
 from ssdscope.probes.table.reach import reach
+from ssdscope.units import KIB
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,9 @@ PAIRS = 2048
 IN_VIEW, GRAINS, NEAR = 64, 512, 8
 """Large pieces that are looked at together, and the parts of one in which they are told apart;
 and sizes that are tried to either side, in the next finer parts."""
-SMALLEST_ENTRY_BYTES = 2048
+FINER = 4
+"""Times as fine is each grain as the one before."""
+SMALLEST_ENTRY_BYTES = 2 * KIB
 """No drive maps less; where a block is less, its neighbour tells of the entry they share."""
 
 
@@ -134,7 +137,7 @@ def _of_pieces(ask: Ask, told: Evidence) -> Iterator[Finding]:
     there = ask.info.capacity_bytes // block
     far = ask.take(Pairs(farthest_blocks=there // 4, low_blocks=0, span_blocks=there))
     told = told.showing(_by_distance(far, block))
-    ask.progress("reads at a distance of each other", 0.2)
+    ask.progress("reads at a distance of each other", 0.0)
     about = reach(Series.of(far.stratum, far.y), np.geomspace(1, there / 2, GRAINS))
     size = max(int(about.estimate or 1), 2)
     # One block more or less of small pieces puts those at the end of the drive elsewhere.
@@ -152,7 +155,7 @@ def _of_pieces(ask: Ask, told: Evidence) -> Iterator[Finding]:
         margin_bytes=0 if exact else int(zone.value) // 4,
     )
     kept = count_of(levels.told_apart(ask.take(counting)))
-    ask.progress("pieces kept", 0.6)
+    ask.progress("pieces kept", 0.5)
     if not exact and kept is not None:
         found = _of_edges(ask, found, kept, levels)
         zone = _zone(found, block, told)
@@ -192,7 +195,7 @@ def _of_large(ask: Ask, size: int, there: int) -> Weighed:
     if found.estimate is None:
         return found
     inside = Series.of(pairs.x - low, pairs.y, stratum=pairs.stratum)
-    found = _finer(inside, found.estimate, max(grain // 4, 1), max(grain // 16, 1))
+    found = _finer(inside, found.estimate, max(grain // FINER, 1), max(grain // FINER**2, 1))
     begins = low + found.detail.get("begins", 0.0)
     rivals = tuple(each for each in found.rivals if each.estimate is None)
     return replace(found, rivals=rivals, detail={**found.detail, "begins": begins})
@@ -208,7 +211,7 @@ def _of_edges(ask: Ask, about: Weighed, kept: Count, levels: Levels) -> Weighed:
         limit_ns=int(levels.between),
     )
     pairs = levels.told_apart(ask.take(plan))
-    return _finer(pairs, size, 4 ** max(int(math.log(size / GRAINS, 4)), 0), 1)
+    return _finer(pairs, size, FINER ** max(int(math.log(size / GRAINS, FINER)), 0), 1)
 
 
 def _finer(pairs: Series, size: float, grain: int, last: int) -> Weighed:
@@ -224,7 +227,7 @@ def _finer(pairs: Series, size: float, grain: int, last: int) -> Weighed:
             begins = found.detail.get("begins", 0.0) * grain
             told = found.times(grain)
             return replace(told, detail={**told.detail, "begins": begins})
-        grain = max(grain // 4, last)
+        grain = max(grain // FINER, last)
 
 
 def _by_distance(far: Series, block: int) -> Exhibit:

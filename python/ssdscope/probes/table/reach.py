@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import INTERVAL_DROP
+from ssdscope.inference.levels import INTERVAL_DROP, NEGLIGIBLE
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.series import Series, Weighed, nothing
 
@@ -45,7 +45,7 @@ def reach(series: Series, sizes: ArrayLike) -> Weighed:
     apart -= apart.mean(axis=1, keepdims=True)
     along = np.maximum(apart @ scores, 0)
     spread = np.maximum((apart**2).sum(axis=1) * float(scores @ scores), np.finfo(float).tiny)
-    gained = -len(kept) / 2 * np.log(np.clip(1 - along**2 / spread, 1e-12, None))
+    gained = -len(kept) / 2 * np.log(np.clip(1 - along**2 / spread, NEGLIGIBLE, None))
     near = np.flatnonzero(gained > gained.max() - INTERVAL_DROP)
     best = int(np.argmax(gained))
     ends = float(tried[near[0]]), float(tried[near[-1]])

@@ -34,6 +34,7 @@ from ssdscope.findings import (
     series,
 )
 from ssdscope.inference.contrast import ratio_of_means
+from ssdscope.inference.levels import QUARTILES
 from ssdscope.inference.noise import usual
 from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import step
@@ -45,6 +46,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Ask, Plan
 from ssdscope.targets.records import OP_READ, OP_WRITE
+from ssdscope.units import GIB, KIB, MIB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,23 +56,25 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
-PROBE_NAME, EFFECT = "trim", "trim_effect"
+EFFECT = "trim_effect"
 
 SETTLING, BEFORE, AFTER = 0.6, 0.1, 0.25
 """Capacities written: until the drive has settled, before the discard, and after it."""
 LONGER, ROUNDS = 2, 3
 """Times as much, and so often, where that does not show it."""
-SETTLING_BYTES, MOST_WRITES, LEAST_WRITES = 1 << 34, 1 << 14, 256
+SETTLING_BYTES, MOST_WRITES, LEAST_WRITES = 16 * GIB, 1 << 14, 256
 """At most; and of either side so many writes tell enough, fewer nothing."""
-REQUEST_BYTES = 32 * 1024
+REQUEST_BYTES = 32 * KIB
 """Of a write, or as many whole RMW units as come to more. Longer writes meet collection that goes
 on beside shorter ones."""
 READ_EVERY, PIECE = 4, 64
 PIECES = 24
 """Long ones of either side, that are resampled."""
 SETTLING_NS = 600_000_000_000
-DISCARDED, DISCARD_BYTES = 0.5, 1 << 24
+DISCARDED, DISCARD_BYTES = 0.5, 16 * MIB
 """Of the capacity; and in one command."""
+POINTS = 100
+"""Of a distribution that is shown."""
 MOST_LOST = 0.75
 """Of the writes, that others may disturb: the drive goes on meanwhile, and what is left tells."""
 
@@ -138,7 +142,7 @@ class Discards(Plan):
 
         def write(part: slice) -> NDArray[np.float64]:
             written, read = self._piece(bench, rng, half, part.stop - part.start)
-            reads[part] = np.quantile(read, 0.25)
+            reads[part] = np.quantile(read, QUARTILES[0])
             return written
 
         written = between_bursts(
@@ -209,7 +213,7 @@ def _evidence(
     before_ns: NDArray[np.float64], after_ns: NDArray[np.float64], gain: tuple[float, float, float]
 ) -> Evidence:
     """Show both distributions."""
-    shares = np.linspace(0.01, 0.99, 99)
+    shares = (np.arange(POINTS) + 0.5) / POINTS
     one, other = float(before_ns.mean()), float(after_ns.mean())
     fitted = Contrast(
         one="before", other="after", one_at=one, other_at=other, axis="x",
@@ -240,7 +244,7 @@ def _longest(info: DeviceInfo) -> Sequence[Plan]:
 
 
 PROBE = ProbeInfo(
-    name=PROBE_NAME,
+    name="trim",
     summary="how much faster random writes are after half of the drive was discarded",
     weight="standard",
     properties=(EFFECT,),
