@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ssdscope.findings import Evidence, Finding
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
-    from ssdscope.probes.shared.backwards import Levels
+    from ssdscope.probes.shared.memory import Levels
 
 __all__ = ["AHEAD", "Behind", "Next", "detect_ahead"]
 

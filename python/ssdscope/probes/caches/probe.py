@@ -8,7 +8,7 @@ Physics
     only what was read is there. Use of any block of a unit keeps all of it.
 Plan
     (1) A block read again, and one beside it: a mapping table knows both, a cache only the first.
-    (2) Blocks anywhere, read again backwards: about so many units are kept (`backwards`).
+    (2) Blocks anywhere, read again backwards: about so many units are kept (`memory`).
     (3) Blocks, each with a neighbour that is read a little before the block would be gone, and the
     block again as much later: it is still there if its neighbour has kept their unit.
     (4) As (2), each block in another unit. Reading ahead: `ahead`.
@@ -46,8 +46,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.caches.ahead import AHEAD, detect_ahead
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.shared.again import Again
-from ssdscope.probes.shared.backwards import FIRST, Backwards, Levels, kept_bytes
+from ssdscope.probes.shared.memory import FIRST, Again, Backwards, Levels, kept_bytes
 from ssdscope.units import MIB
 
 if TYPE_CHECKING:

@@ -40,8 +40,15 @@ from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
-from ssdscope.probes.shared.again import Again, second_ns
-from ssdscope.probes.shared.backwards import Backwards, Count, Levels, count_of, kept_bytes
+from ssdscope.probes.shared.memory import (
+    Again,
+    Backwards,
+    Count,
+    Levels,
+    count_of,
+    kept_bytes,
+    second_ns,
+)
 from ssdscope.probes.table.edges import Edges
 from ssdscope.probes.table.reach import reach
 from ssdscope.units import KIB

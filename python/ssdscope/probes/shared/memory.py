@@ -1,16 +1,17 @@
-"""How many different things a drive keeps: read one after the other, then again backwards.
+"""What stays in a memory: pairs of reads, and how many different things a drive keeps.
 
-Of a memory that gives up what was used longest ago (or first), the last ones read are still there,
-however many were read before. Read backwards they are fast, and from the first that is gone on all
-are slow. Repeating one that is there brings in nothing and puts none of the others out, so that not
-all need be read again.
+The second read of a pair finds what the first brought in, or does not. To count things, they are
+read one after the other, then again backwards. If a memory gives up what was used longest ago (or
+first), the last ones read are still there, however many were read before. Backwards they are fast,
+and all are slow from the first that is gone on. Repeating one that is there puts out no other, so
+that not all need be read again.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,16 +21,20 @@ from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import steps
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES, WAITS_NS
-from ssdscope.probes.bench.rows import read_rows
+from ssdscope.probes.bench.rows import random_blocks, read_rows, slow_changes
 from ssdscope.probes.plan import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
 
-__all__ = ["Backwards", "Count", "Levels", "count_of", "kept_bytes"]
+__all__ = ["Again", "Backwards", "Count", "Levels", "count_of", "kept_bytes", "second_ns"]
 
+PAIRS = 512
+"""Of each kind."""
 FIRST, GROWTH = 8, 4
 SAMPLES = 512
 """Of one story, that are read again."""
@@ -42,6 +47,49 @@ OTHERS_SHARE = 0.01
 """Of the things that are kept, that the reads of others may put out."""
 EVEN = 0.3
 """Of the drive, that places one behind the other are apart at least."""
+
+
+def second_ns(
+    bench: Bench, count: int, drawn: Callable[[slice], NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Read so many pairs; return what the second of each takes, without what drifts.
+
+    Parameters
+    ----------
+    drawn
+        Draws both places of a part of the pairs.
+    """
+    logs = read_rows(bench, drawn(slice(0, count)), drawn)
+    usual = slow_changes(logs[:, 0])
+    return np.asarray(np.exp(logs[:, 1] - usual + np.median(usual)).round())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Again(Plan):
+    """Second reads of two kinds in turn: `x` is 0 for the one, 1 for the other.
+
+    Attributes
+    ----------
+    below_blocks
+        How far the second lies below the first, for each kind; None if it may be anywhere.
+    """
+
+    below_blocks: tuple[int | None, int | None]
+
+    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        """Read both of each pair, one behind the other; what counts is the second read."""
+        block, capacity = bench.info.logical_block_bytes, bench.info.capacity_bytes
+        kinds = np.arange(2 * PAIRS) % 2
+
+        def drawn(part: slice) -> NDArray[np.int64]:
+            first, other = random_blocks(rng, block, capacity, (2, kinds[part].size), block)
+            second = [
+                other if below is None else first - below * block for below in self.below_blocks
+            ]
+            return np.column_stack([first, np.choose(kinds[part], second)])
+
+        times = second_ns(bench, kinds.size, drawn)
+        return Series.of(kinds, times, stratum=np.arange(kinds.size) // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
