@@ -13,7 +13,7 @@ from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.merging.plans import InOrder, Pairs, full
-from ssdscope.probes.merging.probe import NAME, OPEN, PHASE, UNIT
+from ssdscope.probes.merging.probe import OPEN, PHASE, UNIT
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 
@@ -69,11 +69,13 @@ def value(finding: Finding) -> float | str | None:
 
 
 def answers(folder: Path, toml: str) -> dict[str, Finding]:
-    return told_on(NAME, bench_with(folder, toml, rmw_unit_bytes=4096, alignment_phase_bytes=0))
+    return told_on(
+        "merging", bench_with(folder, toml, rmw_unit_bytes=4096, alignment_phase_bytes=0)
+    )
 
 
 @pytest.mark.parametrize(("association", "logs"), [("one-to-one", 13), ("many-to-one", 1)])
-@pytest.mark.parametrize("names", [(NAME,), ("units", NAME)])
+@pytest.mark.parametrize("names", [("merging",), ("units", "merging")])
 @pytest.mark.parametrize(
     ("size", "changes"),
     [
@@ -113,14 +115,14 @@ def test_units_that_do_not_begin_at_zero(
         f'kind = "log-block"\nlog_blocks = 12\nmap_unit_bytes = {unit}\nphase_bytes = {phase}\n'
         f"merge_unit_bytes = {merge}"
     )
-    found = told(drive(tmp_path, ftl, LOUD, channels=channels), "units", NAME)
+    found = told(drive(tmp_path, ftl, LOUD, channels=channels), "units", "merging")
     assert value(found[UNIT]) == merge
     assert value(found[PHASE]) == phase
 
 
 def test_merge_units_begin_with_a_unit_of_one_block(tmp_path: Path) -> None:
     toml = log_block(association="many-to-one", more="[host]\nlogical_block_bytes = 4096\n")
-    found = told_on(NAME, bench_with(tmp_path, toml, rmw_unit_bytes=None))
+    found = told_on("merging", bench_with(tmp_path, toml, rmw_unit_bytes=None))
     assert value(found[UNIT]) == MERGE
     assert value(found[PHASE]) == 0
 
@@ -134,14 +136,14 @@ def test_a_log_block_that_is_full_of_parts_is_not_taken_for_a_whole(
     ftl = (
         f'kind = "log-block"\nmap_unit_bytes = {unit}\nmerge_unit_bytes = {merge}\nlog_blocks = 20'
     )
-    found = told(drive(tmp_path, ftl, channels=channels), NAME)
+    found = told(drive(tmp_path, ftl, channels=channels), "merging")
     assert value(found[UNIT]) == merge
 
 
 @pytest.mark.parametrize("allocation", ["order", "address"])
 def test_a_page_mapped_drive_has_none(tmp_path: Path, allocation: str) -> None:
     ftl = f'kind = "page"\nallocation = "{allocation}"\nmap_unit_bytes = 8192'
-    found = told(drive(tmp_path, ftl, LOUD), "units", NAME)
+    found = told(drive(tmp_path, ftl, LOUD), "units", "merging")
     assert isinstance(found[UNIT], Absent)
     assert isinstance(found[OPEN], Absent)
 
@@ -164,14 +166,14 @@ def test_what_single_writes_load_of_the_table_is_no_merge(
 ) -> None:
     zones = ZONES.format(zone=4_718_592, resident=resident, load=load, write_back=write_back)
     device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384', zones + LOUD)
-    found = told(device, "units", NAME)
+    found = told(device, "units", "merging")
     assert isinstance(found[UNIT], Absent)
 
 
 def test_a_zone_of_the_table_is_not_taken_for_a_merge_unit(tmp_path: Path) -> None:
     zones = ZONES.format(zone=1_769_472, resident=3, load=557_300, write_back=879_200)
     ftl = 'kind = "page"\nmap_unit_bytes = 12_288\nallocation = "address"'
-    found = told(drive(tmp_path, ftl, zones, channels=3), NAME)
+    found = told(drive(tmp_path, ftl, zones, channels=3), "merging")
     assert not isinstance(found[UNIT], Detected)
 
 
@@ -181,7 +183,7 @@ def test_a_merge_unit_as_large_as_a_zone_is_told_where_log_blocks_are_many(tmp_p
         'kind = "log-block"\nlog_association = "many-to-one"\nlog_blocks = 24\n'
         "map_unit_bytes = 12_288\nmerge_unit_bytes = 1179648"
     )
-    found = told(drive(tmp_path, ftl, zones, channels=3), "units", NAME)
+    found = told(drive(tmp_path, ftl, zones, channels=3), "units", "merging")
     assert value(found[UNIT]) == 1_179_648
 
 
@@ -195,7 +197,7 @@ def test_merges_are_not_taken_for_loads_of_the_mapping_table(
         "map_unit_bytes = 16384\nmerge_unit_bytes = 1572864"
     )
     zones = ZONES.format(zone=18_874_368, resident=2, load=1_400_000, write_back=1_000_000)
-    found = told(drive(tmp_path, ftl, zones + LOUD), "units", NAME)
+    found = told(drive(tmp_path, ftl, zones + LOUD), "units", "merging")
     assert value(found[UNIT]) in (1_572_864, None)
     assert not isinstance(found[UNIT], Absent)
 
@@ -221,7 +223,7 @@ def test_few_log_blocks_that_are_merged_in_idle_time_are_not_absent(
         "disturbance.drift_ratio": 0.2965, key: level,
         "disturbance.foreign_on_ns": 262_100_000, "disturbance.foreign_off_ns": 4_974_658_000,
     }  # fmt: skip
-    found = told(open_drive(drive_toml(values, []), "drive", 1), "units", NAME)
+    found = told(open_drive(drive_toml(values, []), "drive", 1), "units", "merging")
     assert not isinstance(found[UNIT], Absent)
     assert value(found[UNIT]) in (786_432, None)
 
@@ -234,11 +236,11 @@ def test_a_stripe_of_an_array_is_no_merge_unit(tmp_path: Path) -> None:
         log_block(pages=192, merge=4 * MERGE, blocks=320, more=background), encoding="utf-8"
     )
     device = open_target(f"raid0:{file},{file}?chunk=64k", seed=1).device
-    assert value(told(device, "units", NAME)[UNIT]) in (8 * MERGE, None)
+    assert value(told(device, "units", "merging")[UNIT]) in (8 * MERGE, None)
 
 
 def test_without_an_rmw_unit_nothing_is_absent(tmp_path: Path) -> None:
-    found = told(drive(tmp_path, 'kind = "page"', LOUD), NAME)
+    found = told(drive(tmp_path, 'kind = "page"', LOUD), "merging")
     assert isinstance(found[UNIT], Undetectable)
 
 
@@ -255,7 +257,7 @@ def test_one_log_block_for_each_stream(tmp_path: Path, logs: int, noise: str, vi
 def test_more_log_blocks_than_single_writes_take_are_not_absent(tmp_path: Path, logs: int) -> None:
     ftl = f'kind = "log-block"\nlog_blocks = {logs}\nmerge_unit_bytes = 196608'
     many = drive(tmp_path, ftl, LOUD, channels=1, pages=48, blocks=2300)
-    found = told(many, "units", NAME)
+    found = told(many, "units", "merging")
     assert value(found[UNIT]) == 196_608
     assert value(found[PHASE]) == 0
     assert isinstance(found[OPEN], Undetectable)
@@ -318,9 +320,9 @@ def test_a_page_mapped_drive_that_is_small(tmp_path: Path) -> None:
 
 def test_what_was_recorded_decides_alike(tmp_path: Path) -> None:
     bench = bench_with(tmp_path, log_block(logs=5) + NOISE, rmw_unit_bytes=4096)
-    first = told_on(NAME, bench)
+    first = told_on("merging", bench)
     requests = bench.requests
-    again = told_on(NAME, bench)
+    again = told_on("merging", bench)
     assert [value(each) for each in again.values()] == [value(each) for each in first.values()]
     assert bench.requests == requests
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import Log
 
+READS = 2048
+"""Of a design that is drawn at random: likelihoods tell sizes to the block from as many."""
 FORGOTTEN_AFTER = 24_000
 """Other blocks: more than the units of any read cache that was seen."""
 NEIGHBOURS = 31

@@ -29,13 +29,13 @@ from ssdscope.findings import Axis, Exhibit, Reason, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.rows import patient_read, random_blocks
+from ssdscope.probes.bench.rows import READS, patient_read, random_blocks
 from ssdscope.probes.caches.ending import ending
 from ssdscope.probes.plan import Plan
 from ssdscope.units import KIB, MIB
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from ssdscope.findings import Evidence, Finding
     from ssdscope.probes.bench.ledger import Bench
@@ -49,7 +49,8 @@ ROW = 4
 PAUSE_NS = 50_000_000
 REST_NS = 2_000_000
 """Before each read: what the one before made the drive fetch is there."""
-ROWS, FINE_READS = 192, 2048
+ROWS = 192
+"""Of either kind, where one block is read behind each."""
 SINGLES, APART_BLOCKS = 12, 6
 """Behind one row, at most; and so far apart on average, at least."""
 FARTHEST_BYTES, LARGEST_PAGE_BYTES = 64 * MIB, 256 * KIB
@@ -90,7 +91,7 @@ class Next(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class Behind(Plan):
-    """Blocks behind rows: `x` is where each begins, `stratum` where its row ends, in bytes.
+    """Blocks behind rows: `x` is how far behind, `stratum` where its row ends, in bytes.
 
     Attributes
     ----------
@@ -104,25 +105,21 @@ class Behind(Plan):
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Read rows with as many single blocks behind each as have room."""
-        distances = self._even(rng) if self.low_blocks else self._doubled(rng)
-        block = bench.info.logical_block_bytes
+        distances = (self._even(rng) if self.low_blocks else self._doubled(rng)).astype(np.int64)
         ends, times = _times_behind(bench, rng, distances)
-        return Series.of(
-            ends + distances * block, times, stratum=np.broadcast_to(ends, times.shape)
-        )
+        x, rows = distances * bench.info.logical_block_bytes, np.broadcast_to(ends, times.shape)
+        return Series.of(x, times, stratum=rows)
 
-    def _doubled(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        powers = np.arange(self.high_blocks.bit_length() - 2) + rng.random((ROWS // 2, 1))
-        return (1.5 * 2**powers).astype(np.int64)
+    def _doubled(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        powers = np.arange(self.high_blocks.bit_length() - 2)
+        return np.asarray(1.5 * 2 ** (powers + rng.random((READS // powers.size, 1))))
 
-    def _even(self, rng: np.random.Generator) -> NDArray[np.int64]:
+    def _even(self, rng: np.random.Generator) -> NDArray[np.float64]:
         span = self.high_blocks - self.low_blocks
         singles = int(np.clip(span // APART_BLOCKS, 1, SINGLES))
-        spread = np.sort(rng.random((FINE_READS // singles, singles)), axis=1)
+        spread = np.sort(rng.random((READS // singles, singles)), axis=1)
         apart = 2 * np.arange(singles)  # none begins where the last one ended
-        return np.asarray(
-            self.low_blocks + (spread * (span - apart[-1])).astype(np.int64) + apart, np.int64
-        )
+        return np.asarray(self.low_blocks + np.floor(spread * (span - apart[-1])) + apart)
 
 
 def detect_ahead(ask: Ask, levels: Levels, evidence: Evidence) -> Finding:
@@ -134,7 +131,7 @@ def detect_ahead(ask: Ask, levels: Levels, evidence: Evidence) -> Finding:
     block = ask.info.logical_block_bytes
     most = min(ask.info.capacity_bytes // 16, FARTHEST_BYTES) // block
     doubled = levels.told_apart(ask.take(Behind(high_blocks=most)))
-    rough = _end(doubled, np.geomspace(1, most, PLACES) * block)
+    rough = ending(doubled, np.geomspace(1, most, PLACES) * block, LARGEST_PAGE_BYTES)
     if rough.interval is None or not verdict.is_found(rough, "ending"):
         return verdict.refused(AHEAD, Reason.RANGE_TOO_SMALL, evidence)
     nearest, farthest = (int(each // block) for each in rough.interval)
@@ -145,7 +142,8 @@ def detect_ahead(ask: Ask, levels: Levels, evidence: Evidence) -> Finding:
     )
     fine = levels.told_apart(ask.take(near))
     step = max((near.high_blocks - near.low_blocks) // PLACES, 1)
-    found = _end(fine, np.arange(near.low_blocks, near.high_blocks + step, step) * block)
+    places = np.arange(near.low_blocks, near.high_blocks + step, step) * block
+    found = ending(fine, places, LARGEST_PAGE_BYTES)
     shown = evidence.showing(_exhibit(fine, found))
     value = round((found.estimate or 0) / block) * block
     # What lies between two places that were tried is as likely as they are.
@@ -155,20 +153,13 @@ def detect_ahead(ask: Ask, levels: Levels, evidence: Evidence) -> Finding:
     return verdict.weighed(AHEAD, found, "ending", shown, value=value, interval=ends)
 
 
-def _end(behind: Series, places: ArrayLike) -> Weighed:
-    """Find where rows end that are read ahead, by how far behind the row each block begins."""
-    distances = Series.of(behind.x - behind.stratum, behind.y, stratum=behind.stratum)
-    return ending(distances, places, LARGEST_PAGE_BYTES)
-
-
 def _exhibit(behind: Series, found: Weighed) -> Exhibit:
-    distances: ArrayLike = behind.x - behind.stratum
     return Exhibit(
         name="reads-behind-a-row",
         title="Reads behind a row of reads",
         caption="Fast are those that come from memory: what lies so far behind the row was there.",
         x=Axis("distance", "bytes"),
         y=Axis("latency", "ns"),
-        series=(series("reads", distances, behind.y, "points"),),
+        series=(series("reads", behind.x, behind.y, "points"),),
         fitted=verdict.marked(found, "read ahead"),
     )

@@ -51,7 +51,7 @@ def ending(series: Series, places: ArrayLike, widest: float) -> Weighed:
     """
     kept = series.kept()
     where = np.asarray(places, float)
-    if len(kept) < 4 or np.ptp(kept.y) == 0 or where.size < 4:
+    if min(len(kept), where.size) < 2 or np.ptp(kept.y) == 0:
         return nothing()
     large = kept.y > (kept.y.min() + kept.y.max()) / 2
     widths = np.geomspace(np.diff(where).min(), widest, WIDTHS)

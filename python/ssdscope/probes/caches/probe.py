@@ -41,7 +41,7 @@ from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
-from ssdscope.probes.bench.rows import read_rows
+from ssdscope.probes.bench.rows import READS, read_rows
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.caches.ahead import AHEAD, detect_ahead
 from ssdscope.probes.info import ProbeInfo
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 __all__ = ["PROBE", "Kept"]
 
 SIZE, UNIT = "read_cache_bytes", "read_cache_unit_bytes"
-NEIGHBOURS = 2048
 LARGEST_UNIT_BYTES = MIB
 AT_ONCE, PASSED, MORE_THAN_FIT = 0.1, 0.6, 1.3
 """Of the units there are: pairs of one story, and other blocks read between two looks at a pair;
@@ -84,8 +83,8 @@ class Kept(Plan):
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Read blocks, others, their neighbours, others, and the blocks again."""
         block = bench.info.logical_block_bytes
-        pairs = int(np.clip(AT_ONCE * self.units, 1, NEIGHBOURS))
-        stories, others = -(-NEIGHBOURS // pairs), round(PASSED * self.units)
+        pairs = int(np.clip(AT_ONCE * self.units, 1, READS))
+        stories, others = -(-READS // pairs), round(PASSED * self.units)
         doubled = 2 ** np.arange((LARGEST_UNIT_BYTES // block).bit_length())
         # Members of an array may be three.
         distances = np.concatenate([[0], doubled, 3 * doubled[:-1]])

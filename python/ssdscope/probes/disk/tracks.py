@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import APART
+from ssdscope.inference.levels import APART, NEGLIGIBLE
 from ssdscope.inference.series import Rival, Weighed, nothing
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def tracks(places: NDArray[np.float64], ends: NDArray[np.float64], period: float
     lengths = np.exp(np.arange(math.log(SHORTEST * stride), math.log(LONGEST * stride), finest))
     sums = np.array([_explained(grown, begins, steps, length) for length in lengths])
     length, total = float(lengths[np.argmax(sums)]), float(sums.max())
-    spread = max(1 - total / grown.size, 1e-6)
+    spread = max(1 - total / grown.size, NEGLIGIBLE)
     # A sum of cosines, over the variance: the log likelihood of small errors round a circle.
     gained = (sums - total) / (2 * spread)
     others = np.abs(np.log(lengths / length)) > stride / length

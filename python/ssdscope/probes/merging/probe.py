@@ -271,7 +271,6 @@ def _phase(units: _Units, found: Weighed, evidence: Evidence, *, shared: bool) -
 
 def _open(units: _Units, span: Weighed, evidence: Evidence) -> Finding:
     """Answer how many spans keep their log block while others are written."""
-    units.ask.progress("log blocks", 3 / 4)
     length = int(span.estimate or 1)
     count = min(LOGS, units.spans(length) - 3)
     taken = units.ask.take(units.plan(Reversed, count=count, length=length, passes=PASSES))

@@ -126,8 +126,9 @@ class Together:
             first = latency[:, 0] if self._places.size else latency.min(axis=1)
             now = np.exp(slow_changes(np.log(first / own[:, 0])))
             return _beyond(latency.max(axis=1) / now, own)
-        latency = self.bursts([other, one, other, one], burst)
-        return _beyond(latency[:, 4:].max(axis=1), latency[:, 2:4])
+        both = [other, one]
+        latency = self.bursts(both + both, burst)[:, len(both) :]
+        return _beyond(latency[:, 2:].max(axis=1), latency[:, :2])
 
     def learn(self, places: NDArray[np.int64]) -> None:
         """Read places alone, in ascending order of theirs, where that cannot be done at once."""

@@ -29,7 +29,6 @@ PLACES = 48
 """In a window."""
 MARGIN = 2
 """Places on either side of an edge that stay in the window, as one read may be wild."""
-WINDOWS = 12
 FARTHER = 8
 """Times as far away is the next edge looked for."""
 AWAY = 1.5
@@ -92,7 +91,7 @@ class _Search:
     def edge(self, place: float, unsure: float) -> float:
         """Find the first block behind an edge, by windows that shrink."""
         low, high = int(max(place - unsure, 1)), int(min(place + unsure + 1, self.last))
-        for _ in range(WINDOWS):
+        while True:
             # None is read twice, as a read cache may stay on.
             new = np.setdiff1d(np.linspace(low, high, PLACES).astype(np.int64), self._used)
             if new.size < 2 * MARGIN:

@@ -37,6 +37,7 @@ from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
+from ssdscope.probes.bench.rows import READS
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
 __all__ = ["PROBE", "Pairs"]
 
 ZONE, CACHE = "map_zone_bytes", "map_cache_bytes"
-PAIRS = 2048
 IN_VIEW, GRAINS, NEAR = 64, 512, 8
 """Large pieces that are looked at together, and the parts of one in which they are told apart;
 and sizes that are tried to either side, in the next finer parts."""
@@ -94,7 +94,7 @@ class Pairs(Plan):
         doubled = 2 ** np.arange(self.farthest_blocks.bit_length())
         distances = np.unique(np.concatenate([doubled, 3 * doubled // 2]))
         distances = distances[distances <= self.farthest_blocks]
-        apart = rng.permutation(np.resize(distances, PAIRS))
+        apart = rng.permutation(np.resize(distances, READS))
         lower = np.empty_like(apart)
 
         def drawn(part: slice) -> NDArray[np.int64]:

@@ -38,7 +38,7 @@ def reach(series: Series, sizes: ArrayLike) -> Weighed:
     """
     kept = series.kept()
     tried = np.asarray(sizes, float)
-    if len(kept) < 4 or np.ptp(kept.y) == 0:
+    if len(kept) < 2 or np.ptp(kept.y) == 0:
         return nothing()
     scores = normal_scores(kept.y, np.zeros(len(kept)))
     apart = np.minimum(kept.x / tried[:, None], 1)
