@@ -101,11 +101,11 @@ class Bursts:
         written = (places[:, None] + np.array(at)).ravel()
         read = places[count - 1 - back] + np.resize(at, back.size)
         ops = np.repeat(np.array([OP_WRITE, OP_READ], np.uint8), (written.size, back.size))
-        offsets = np.concatenate([written, read]).astype(np.uint64)
+        offsets = np.concatenate([written, read])
         block = self.bench.info.logical_block_bytes
         lengths = np.where(ops == OP_WRITE, self.length or block, block)
         # A pause, as short as can be: the first read waits until the last write is done.
-        pauses = (ops == OP_READ).astype(np.uint64)
+        pauses = ops == OP_READ
 
         def once() -> Burst:
             self.empty()
@@ -129,7 +129,7 @@ class Bursts:
 
         def once() -> float:
             self.empty()
-            log = self.bench.issue(OP_WRITE, offsets.astype(np.uint64), lengths)
+            log = self.bench.issue(OP_WRITE, offsets, lengths)
             return float(log.latency_ns.sum())
 
         return in_peace(self.bench, once, patient=True)
@@ -148,10 +148,7 @@ class Bursts:
     def read_ns(self, count: int, filling: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Read what was just written, and what so many writes drove out; give what both took."""
         pieces = max(count // PIECE, 1)
-        halves = [
-            np.resize(each, count).astype(np.uint64)
-            for each in (self.places[::2], self.places[1::2])
-        ]
+        halves = [np.resize(each, count) for each in (self.places[::2], self.places[1::2])]
         took = [
             in_peace(self.bench, partial(self._now_and_later, now, later, filling), patient=True)
             for now, later in zip(*(np.array_split(each, pieces) for each in halves), strict=True)
@@ -160,11 +157,11 @@ class Bursts:
         return memory, flash
 
     def _now_and_later(
-        self, now: NDArray[np.uint64], later: NDArray[np.uint64], filling: int
+        self, now: NDArray[np.int64], later: NDArray[np.int64], filling: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         block = self.bench.info.logical_block_bytes
         # Not by a discard: of what was discarded the map knows, and no flash is read.
-        near = self.places[: filling + later.size].astype(np.uint64)
+        near = self.places[: filling + later.size]
         driven = np.resize(near[~np.isin(near, later)], filling)
         self.bench.write(np.concatenate([later, driven]), block, most_foreign_share=1.0)
         self.bench.issue([OP_FLUSH], [0], [0])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench.ledger import Bench
 
+MOST_LOST = 0.75
+"""Of a list whose order matters: the drive goes on meanwhile, and what is left tells."""
 SHORTER = 4
 """How many times, of a piece after one that was disturbed."""
 FIRST_WAIT_NS = 250_000_000

@@ -43,7 +43,7 @@ class Granule:
 
 def discard(bench: Bench, span_bytes: int, piece_bytes: int) -> None:
     """Tell the drive piece by piece that nothing in its first `span_bytes` is needed."""
-    starts = np.arange(0, span_bytes, piece_bytes, dtype=np.uint64)
+    starts = np.arange(0, span_bytes, piece_bytes)
     bench.issue(OP_DISCARD, starts, np.minimum(piece_bytes, span_bytes - starts))
 
 
@@ -67,12 +67,7 @@ def fill_afresh(bench: Bench, unit: Granule, most_foreign_share: float = MAX_FOR
     starts = np.arange(step - unit.phase_bytes, capacity, step, dtype=np.int64)
     starts = np.concatenate([[0], starts])
     lengths = np.diff(np.concatenate([starts, [capacity]]))
-    bench.issue(
-        OP_WRITE,
-        starts.astype(np.uint64),
-        lengths.astype(np.uint64),
-        most_foreign_share=most_foreign_share,
-    )
+    bench.issue(OP_WRITE, starts, lengths, most_foreign_share=most_foreign_share)
 
 
 def completions_ns(log: Any) -> NDArray[np.float64]:

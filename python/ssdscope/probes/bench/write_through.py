@@ -109,7 +109,7 @@ def _plain_and_forced_ns(bench: Bench) -> tuple[float, float]:
 
         def write(part: slice, op: int = op, offsets: NDArray[Any] = offsets) -> NDArray[Any]:
             twice = np.repeat(offsets[part], 2)
-            ops, pauses = np.full(twice.size, OP_WRITE), np.zeros(twice.size, np.uint64)
+            ops, pauses = np.full(twice.size, OP_WRITE), np.zeros(twice.size, np.int64)
             ops[1::2], pauses[::2] = op, PAUSE_NS
             return bench.issue(ops, twice, block, pauses_ns=pauses).latency_ns[1::2]
 

@@ -69,9 +69,7 @@ def _times_behind(
     ends = random_blocks(rng, (ROW + 1) * block, bench.info.capacity_bytes - room, (rows, 1), block)
     places = ends + np.hstack([np.tile(np.arange(-ROW, 0), (rows, 1)), distances]) * block
     pauses = np.concatenate([[REST_NS] * ROW, [PAUSE_NS], [REST_NS] * (singles - 1)])
-    log = patient_read(
-        bench, places.ravel(), block, pauses_ns=np.tile(pauses, rows).astype(np.uint64)
-    )
+    log = patient_read(bench, places.ravel(), block, pauses_ns=np.tile(pauses, rows))
     return ends, log.latency_ns.reshape(rows, -1)[:, ROW:].astype(float)
 
 

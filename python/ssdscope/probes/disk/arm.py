@@ -92,7 +92,7 @@ class Hops(Plan):
         kinds[0, 0] = OTHER
         kinds[1:, 0][(np.diff(pairs) > 0) & (self.along == 0)] = OTHER
         pauses = np.where(kinds == OTHER, 0, rng.integers(1, self.turn_ns, which.shape))
-        spots = places[sides[:, None], which].ravel().astype(np.uint64)
+        spots = places[sides[:, None], which].ravel()
         log = bench.read(spots, block, pauses_ns=pauses.ravel())
         stratum = (which + PAIRS * sides[:, None]).ravel()
         return Series.of(kinds.ravel(), log.latency_ns, stratum=stratum, time_ns=log.submit_ns)
@@ -109,7 +109,7 @@ class Strides(Plan):
         which = np.concatenate([rng.permutation(SPOTS) for _ in range(VISITS)])
         spots = which * STRIDE_BYTES
         log = bench.read(
-            spots.astype(np.uint64),
+            spots,
             base_request_bytes(bench.info),
             pauses_ns=rng.integers(1, self.turn_ns, which.size),
         )

@@ -69,7 +69,7 @@ class Again(Plan):
         again = places[:, ::-1] + (block if self.behind else 0)
         both = np.concatenate([places, again], axis=1)
         pauses = np.full(both.shape, round(HELD_SHARE * self.turn_ns) if self.behind else 0)
-        log = bench.read(both.ravel().astype(np.uint64), block, pauses_ns=pauses.ravel())
+        log = bench.read(both.ravel(), block, pauses_ns=pauses.ravel())
         latency = log.latency_ns.reshape(both.shape)[:, MOST:]
         since = np.tile(np.arange(1, MOST + 1), ROUNDS)
         return Series.of(since, latency.ravel(), stratum=np.repeat(np.arange(ROUNDS), MOST))
@@ -113,8 +113,8 @@ class Rows(Plan):
         last = begin + length if self.behind else begin
         pauses = np.append(np.zeros(starts.size, np.int64), rest_ns)
         log = bench.read(
-            np.append(starts, last).astype(np.uint64),
-            np.append(sizes, block).astype(np.uint64),
+            np.append(starts, last),
+            np.append(sizes, block),
             pauses_ns=pauses,
             most_foreign_share=math.inf,
         )

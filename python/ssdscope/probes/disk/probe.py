@@ -93,8 +93,7 @@ class Turns(Plan):
 
 def _places(bench: Bench, rng: np.random.Generator, part: int) -> np.ndarray:
     block = base_request_bytes(bench.info)
-    places = rng.integers(0, bench.info.capacity_bytes // part // block, PLACES) * block
-    return places.astype(np.uint64)
+    return rng.integers(0, bench.info.capacity_bytes // part // block, PLACES) * block
 
 
 def detect(ask: Ask) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ import numpy as np
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench import write_through
-from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.gaps import MOST_LOST, between_bursts
 from ssdscope.probes.bench.states import State
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
@@ -29,7 +29,6 @@ __all__ = ["LOGS", "Begins", "InOrder", "Pairs", "Reversed", "Scattered", "full"
 
 PIECE, ONE_BY_ONE = 256, 1024
 """Writes that others disturb or leave alone as one; where others are about, so many one by one."""
-MOST_LOST = 0.75
 KEPT = 4096
 """Of writes in order, the slowest, that count one by one."""
 LOGS = 128

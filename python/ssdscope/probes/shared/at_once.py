@@ -41,7 +41,7 @@ EVICTED_BY, SPARE_UNITS = 1.15, 50
 FORGETTING_BYTES = 128 * KIB
 """Of a read to that end: large ones are quicker."""
 MOST_FORGOTTEN_BYTES = 1 << 37
-NEGLIGIBLE = 0.1
+LEAST = 0.1
 """Of a time: what noise brings below it has no logarithm."""
 
 
@@ -154,7 +154,7 @@ class Together:
     ) -> NDArray[np.float64]:
         """Read blocks one by one, and then others at once; what each takes, shape (n, reads)."""
         places = np.column_stack(before + burst)
-        pauses = np.zeros(places.shape, np.uint64)
+        pauses = np.zeros(places.shape, np.int64)
         pauses[:, : len(before) + 1] = APART_NS
         lengths = np.full(places.shape, self.block)
         lengths[:, len(before) :] *= blocks
@@ -188,14 +188,13 @@ class Together:
         slots = self.rng.permutation(self.bench.info.capacity_bytes // FORGETTING_BYTES - 1)[:count]
         shift = self.rng.integers(FORGETTING_BYTES // self.block) * self.block
         with suppress(Stopped):
-            others = (slots * FORGETTING_BYTES + shift).astype(np.uint64)
-            self.bench.read(others, FORGETTING_BYTES, iodepth=4)
+            self.bench.read(slots * FORGETTING_BYTES + shift, FORGETTING_BYTES, iodepth=4)
 
 
 def _beyond(slowest: NDArray[np.float64], alone: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give what the slowest takes beyond what it takes alone, over the faster, plus 1."""
     beyond = (slowest - alone.max(axis=1)) / alone.min(axis=1)
-    return np.asarray(np.maximum(1 + beyond, NEGLIGIBLE))
+    return np.asarray(np.maximum(1 + beyond, LEAST))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes, random_offsets
-from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.gaps import MOST_LOST, between_bursts
 from ssdscope.probes.bench.overwriting import Granule, discard
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
@@ -75,8 +75,6 @@ DISCARDED, DISCARD_BYTES = 0.5, 16 * MIB
 """Of the capacity; and in one command."""
 POINTS = 100
 """Of a distribution that is shown."""
-MOST_LOST = 0.75
-"""Of the writes, that others may disturb: the drive goes on meanwhile, and what is left tells."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,10 +109,10 @@ class Discards(Plan):
         settling, before, after = self.counts(bench.info)
         self._settle(bench, rng, half, settling)
         bench.progress("settled", SETTLING)
-        parts = [self._written(bench, rng, half, before)]
+        parts = [self._written(bench, rng, half, before, MOST_LOST)]
         discard(bench, half, DISCARD_BYTES)
         bench.progress("half of it discarded", SETTLING + BEFORE)
-        parts.append(self._written(bench, rng, half, after))
+        parts.append(self._written(bench, rng, half, after, MOST_LOST))
         write_ns, read_ns = (np.concatenate(each) for each in zip(*parts, strict=True))
         kept = ~np.isnan(write_ns)
         at, written, read = np.flatnonzero(kept) - before, write_ns[kept], read_ns[kept]
@@ -126,16 +124,11 @@ class Discards(Plan):
         while done < count and spent_ns < self.longer * SETTLING_NS:
             piece = min(MOST_WRITES // READ_EVERY, count - done)
             # What others disturb while it settles is written all the same.
-            written, _ = self._written(bench, rng, half, piece, most_lost=1.0)
+            written, _ = self._written(bench, rng, half, piece, 1.0)
             done, spent_ns = done + piece, spent_ns + float(np.nansum(written))
 
     def _written(
-        self,
-        bench: Bench,
-        rng: np.random.Generator,
-        half: int,
-        count: int,
-        most_lost: float = MOST_LOST,
+        self, bench: Bench, rng: np.random.Generator, half: int, count: int, most_lost: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Overwrite the first half so often; give latencies, and those of reads meanwhile."""
         reads = np.full(count, np.nan)
@@ -199,14 +192,8 @@ def _judged(taken: Series, *, absent: bool) -> Finding:
     bound = max(high, 1 / low) - 1 if absent else math.inf
     evidence = _evidence(before.time_ns, after.time_ns, (ratio, low, high))
     told = replace(found, effect=ratio - 1, bound=bound)
-    return verdict.weighed(
-        EFFECT,
-        told,
-        "step at a place",
-        evidence,
-        value=ratio,
-        interval=(low, high),
-    )
+    ends = low, high
+    return verdict.weighed(EFFECT, told, "step at a place", evidence, value=ratio, interval=ends)
 
 
 def _evidence(
