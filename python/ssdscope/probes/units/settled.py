@@ -14,7 +14,7 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series, joined
-from ssdscope.probes.bench.discipline import PATIENCE_NS, WAITS_NS, base_request_bytes, in_peace
+from ssdscope.probes.bench.discipline import base_request_bytes, in_peace
 from ssdscope.probes.bench.states import SETTLE_NS
 from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.plan import Plan
@@ -74,7 +74,7 @@ class Settled(Plan):
         bench.write(span, MIB, iodepth=DEPTH)
         bench.idle(SETTLE_NS)
         once = partial(self._stretch, bench, rng, (1, 1, 0), 0, RESTED)
-        rested = in_peace(bench, once, waits_ns=PATIENCE_NS if bench.virtual else WAITS_NS)
+        rested = in_peace(bench, once, patient=True)
         left = min(bench.info.capacity_bytes, MOST_BYTES)
         pen = _Pen(self, bench, rng, [Series.of([0], [rested])], left)
         searched(bench.info, rested, pen.took)
@@ -112,7 +112,6 @@ class _Pen:
     def took(self, ways: Sequence[Way], rounds: int) -> NDArray[np.float64]:
         """Return what a write takes, by round and way; ways come in random order in a round."""
         info, found = self.bench.info, np.empty((rounds, len(ways)))
-        waits_ns = PATIENCE_NS if self.bench.virtual else WAITS_NS
         for row in found:
             for number in self.rng.permutation(len(ways)):
                 way = ways[number]
@@ -122,7 +121,7 @@ class _Pen:
                 if self.left_bytes < 0:
                     raise Stopped(Reason.RANGE_TOO_SMALL, "no more may be written for the unit")
                 once = partial(self.plan._stretch, self.bench, self.rng, way, before)
-                row[number] = in_peace(self.bench, once, waits_ns=waits_ns)
+                row[number] = in_peace(self.bench, once, patient=True)
         numbers = np.tile(np.arange(len(ways)), rounds)
         look = np.full(numbers.size, len(self.rows))
         self.rows.append(Series.of(numbers, found.ravel(), stratum=look))
