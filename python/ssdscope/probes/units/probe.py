@@ -136,7 +136,8 @@ def _by_single_writes(ask: Ask) -> Iterator[Finding]:
     evidence = _evidence(info, taken, found)
     if _seen(found):
         found = with_wholes(ask, taken, found)
-    elif _nothing(info, taken):
+    # What hardly costs anything is there all the same, and says which blocks lie together.
+    elif not verdict.is_found(found, "scan") and _nothing(info, taken):
         why = "no place costs a write more than any other"
         yield absent(UNIT, info.logical_block_bytes, evidence, probe=NAME, reason=why)
         yield _no_phase(evidence)
