@@ -9,6 +9,7 @@ from ssdscope.inference.levels import FOUND
 from ssdscope.inference.recurrence import in_step, recurrence
 from ssdscope.inference.series import Series
 from ssdscope.probes.collection.one_place import levelled, waits
+from ssdscope.seeds import stream
 
 
 def spiky(seed: int, count: int = 32_768, period: int = 0) -> Series:
@@ -62,3 +63,18 @@ def test_too_few_waits_say_nothing() -> None:
     latencies = np.ones(4096)
     latencies[5::1000] = 10.0
     assert waits(levelled(latencies)).score < FOUND["recurrence"]
+
+
+def test_pages_of_one_type_are_no_collection() -> None:
+    """Rows of slow pages come back as surely, but are a third of all; collection is still seen."""
+    rng = stream(5, "test.types")
+    writes = np.arange(12_000)
+    times = np.array([0.75, 1.0, 1.25])[writes // 16 % 3] * np.exp(0.02 * rng.normal(size=12_000))
+    alone = waits(levelled(times))
+    assert alone.estimate == 48
+    assert alone.margin < 0
+    assert alone.rivals[0].name == "pages of one type"
+    times[::960] *= 10
+    both = waits(levelled(times))
+    assert both.estimate == 960
+    assert both.margin > 7

@@ -7,14 +7,16 @@ would be stale in parts.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.levels import APART
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.recurrence import in_step, recurrence
-from ssdscope.inference.series import Series, Weighed, nothing
+from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.overwriting import Granule, discard_all, fill_afresh, write_through
 from ssdscope.probes.plan import Plan
@@ -37,6 +39,8 @@ NEIGHBOURS = 256
 FIRST_WRITES, MOST_WRITES = 1 << 11, 1 << 17
 EMPTY, PIECES = 0.4, 24
 """Of a stretch in order: what an empty region may take; and pieces whose means count."""
+ONE_TYPE, OF_ONE_TYPE = "pages of one type", 1 / 4
+"""A rival; and of all pages, at least: cells hold four bits at most."""
 FOREIGN = 0.5
 """Of the time that others may keep the drive busy."""
 
@@ -114,7 +118,9 @@ def until_sure(
         part = slice(latencies.size, min(max(2 * latencies.size, first), most))
         latencies = np.concatenate([latencies, write(part)])
         bench.progress(words, latencies.size / most)
-        if verdict.is_found(waits(levelled(latencies)), "recurrence", times=2):
+        found = waits(levelled(latencies))
+        of_types = any(each.name == ONE_TYPE and each.margin < APART for each in found.rivals)
+        if verdict.is_found(found, "recurrence", times=2) and not of_types:
             break
     return latencies
 
@@ -130,11 +136,23 @@ def waits(taken: Series) -> Weighed:
     """Weigh after how many writes those that wait return, at whichever level it shows best."""
     levels = np.unique(taken.y)[:-1].tolist()
     for name, engine in (("recurrence", recurrence), ("in step", in_step)):
-        tried = [engine(taken, level) for level in levels]
+        tried = [engine(taken, level).against([_of_types(taken, level)]) for level in levels]
         sure = [each for each in tried if verdict.is_sure(each, name, tried=LEVELS.size)]
         if sure:
             return max(sure, key=lambda each: each.effect)
     return max(tried, key=lambda each: each.score, default=nothing())
+
+
+def _of_types(taken: Series, level: float) -> Rival:
+    """Name pages of one type, that take longer to program: of all at least a share.
+
+    They come back after types x planes x page. Where fewer writes wait, it is for something else.
+    """
+    waiting = float((taken.y > level).mean())
+    other = 1 - waiting
+    apart = other * math.log(other / (1 - OF_ONE_TYPE)) if other else 0.0
+    apart += waiting * math.log(waiting / OF_ONE_TYPE) if waiting else 0.0
+    return Rival(ONE_TYPE, math.copysign(len(taken) * apart, OF_ONE_TYPE - waiting))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,8 @@ written in order, and likewise in several streams that take turns.
 
 Engine. `recurrence` of waits, and `in_step` among many that are slow for other reasons, at the
 level of latencies that shows most. Both series must have one period, and each is a rival to the
-other.
+other. So are pages of one type, which are slow to program: a quarter of all writes or more wait
+for these, and few for collection.
 
 What it cannot tell. Periods of less than 32 KiB, which no block has, or of few requests, as pages
 of unlike speed take turns, too. Of planes that are out of step it is the part that each wait makes
