@@ -9,7 +9,7 @@ from ssdscope.recovery.arrays import DrawnArray
 from ssdscope.recovery.known import known
 from ssdscope.recovery.reference_members import members_apart
 from ssdscope.recovery.second import SecondDrawn
-from ssdscope.recovery.truth import Truth
+from ssdscope.recovery.truth import ABSENT, Truth
 from ssdscope.recovery.truth_of_arrays import TOLD_OF_ARRAYS, seen_values
 
 KIB = 1 << 10
@@ -48,6 +48,13 @@ def test_of_an_array_that_is_told_only_what_is_true_of_the_whole_is_expected() -
     assert not [name for name, each in one.items() if "array" in each.masked_by]
     hidden = {name for name, each in told.items() if each.masked_by == ("array",)}
     assert hidden == told.keys() - set(TOLD_OF_ARRAYS)
+
+
+def test_unlike_members_are_counted_and_seen() -> None:
+    unlike = known(array(FAST_LINK, FAST_LINK | SLOWER))
+    assert unlike.truths["array_members"] == Truth(2)
+    assert unlike.visible["array_members"].observable
+    assert known(array(SLOW_LINK, SLOW_LINK)).truths["array_members"] == ABSENT
 
 
 def test_a_member_of_one_command_counts_once_and_is_seen() -> None:

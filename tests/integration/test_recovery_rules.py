@@ -123,7 +123,7 @@ def seen_on(name: str, *, no_time: bool) -> dict[str, Visibility]:
     return visibility(Case(drawn(values)))
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", [name for name in RULES if name != "array_members"])
 def test_a_property_shows_on_one_drive_and_not_on_the_other(name: str) -> None:
     drive = SHOWN_BY.get(name, "page")
     shown = seen_on(drive, no_time=False)[name]
