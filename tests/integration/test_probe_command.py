@@ -24,16 +24,18 @@ def properties(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def test_the_list_tells_what_each_probe_finds_costs_and_writes(cli) -> None:
+    from ssdscope.probes import registry
+
     rows = cli("probe", "list", "sim:mqsim-8g", "-o", "json").document["probes"]
-    capacity = open_target("sim:mqsim-8g", seed=1).capacity_bytes
+    info = open_target("sim:mqsim-8g", seed=1).device.info
     for row in rows:
         assert row["properties"]
         assert row["cost"]
-        own = row["writes_bytes"] - {"filled": 1, "as": 0}[row["state"].split()[0]] * capacity
+        own = registry.every()[row["name"]].own_writes_bytes(info)
         if row["class"] == "light":
             assert row["writes_bytes"] == 0
         elif row["class"] == "standard":
-            assert own <= capacity, row["name"]
+            assert own <= info.capacity_bytes, row["name"]
     plain = cli("probe", "list").out
     assert all(row["name"] in plain for row in rows)
 
@@ -142,6 +144,7 @@ def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
 
 EVER_LISTED = {
     "disk": ("disk",),
+    "array": ("array",),
     "latency": ("latency",),
     "caches": ("caches", "read_cache"),
     "table": ("table", "map_cache"),
@@ -151,6 +154,7 @@ EVER_LISTED = {
     "region": ("region", "pslc"),
     "dies": ("dies", "interleave", "placement", "internal_volumes"),
     "trim": ("trim", "trim_rounds"),
+    "types": ("types",),
     "order": ("order", "allocation"),
     "collection": ("collection", "gc_period", "reclaim_unit", "idle_gc"),
     "spare": ("spare", "gc_knee", "amplification"),
