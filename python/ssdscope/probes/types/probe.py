@@ -112,9 +112,14 @@ def _plan(info: DeviceInfo, around_bytes: int = 0) -> Pages:
 
 def _around(ask: Ask) -> int:
     """Return what a region of one bit and a buffer may take."""
-    most = ask.info.capacity_bytes // REGION
-    region = ask.about("pslc_bytes") or ask.size("pslc_bytes", unknown=most)
+    most = _most_around(ask.info)
+    unknown = most if ask.info.capacity_bytes <= FILLED_BYTES else 0
+    region = ask.about("pslc_bytes") or ask.size("pslc_bytes", unknown=unknown)
     return int(min(region + (ask.about("write_buffer_bytes") or 0.0), most))
+
+
+def _most_around(info: DeviceInfo) -> int:
+    return min(info.capacity_bytes // REGION, FILLED_BYTES)
 
 
 def _neighbours_wait(ask: Ask, plan: Pages, number: int) -> bool:
@@ -161,7 +166,7 @@ def _shown(taken: Series) -> Evidence:
 
 def plans(info: DeviceInfo) -> list[Plan]:
     """Return the largest plans."""
-    most = info.capacity_bytes // REGION
+    most = _most_around(info)
     first = replace(_plan(info, most), times=LONGER * TIMES)
     return [first, replace(first, state=None, written="in pieces", around_bytes=most)]
 
