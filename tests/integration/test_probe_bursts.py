@@ -12,9 +12,11 @@ from ssdscope.findings import Detected, Finding, Reason
 from ssdscope.inference.bursts import falls
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.buffer import probe as buffer
 from ssdscope.probes.buffer.burst_plans import REQUEST_BYTES, RESTED, Deep, of_kind
 from ssdscope.probes.buffer.deep import by_bursts
 from ssdscope.probes.region.fills import Fills, by_fills
+from ssdscope.recovery.generator import draw
 from ssdscope.targets import open_target
 from ssdscope.targets.device import Device
 
@@ -101,3 +103,11 @@ def test_the_times_at_parts_of_a_burst_can_be_read_from_its_rows() -> None:
     assert parts == sorted(parts)
     assert total % REQUEST_BYTES == 0
     assert falls(rows).estimate is not None
+
+
+def test_what_bursts_contradict_is_not_told() -> None:
+    """A buffer of 6.9 MB, of which 1.04 MB were told by single blocks."""
+    bench = Bench(draw(54002, 8).open(), Budget.parse("full"), 8)
+    with bench.allowance(1 << 40):
+        found = list(buffer.detect(bench))
+    assert [each.reason for each in found] == [Reason.MODEL_MISFIT] * 2

@@ -9,12 +9,13 @@ no buffers: what was written to these is read from flash, however late it was wr
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Step, series
+from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Finding, Step, series
 from ssdscope.inference.bursts import back, falls, named
 from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
@@ -64,6 +65,15 @@ class Burst(NamedTuple):
         """Decide what to say of the size."""
         evidence = Evidence(exhibits=(self.exhibit,), detail=self.said)
         return verdict.weighed(name, self.held, "bursts", evidence, probe=probe)
+
+    def contradicts(self, size: Detected) -> bool:
+        """Whether bursts surely say another size, however roughly."""
+        if self.held.estimate is None or not verdict.is_sure(self.held, "bursts"):
+            return False
+        (low, high), (least, most) = (
+            each.interval or (0.0, math.inf) for each in (self.held, size)
+        )
+        return high < least or most < low
 
 
 def by_bursts(ask: Ask) -> Burst:

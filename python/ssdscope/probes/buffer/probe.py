@@ -169,10 +169,8 @@ def detect(ask: Ask) -> Iterator[Finding]:
             yield from (size, refused(UNIT, Reason.EFFECT_BELOW_NOISE, many, probe=NAME))
             return
     found = _answers(ask)
-    if not any(isinstance(each, Detected) for each in found):
-        ask.progress("deep bursts", 0.9)
-        found = _with_bursts(ask, found)
-    yield from found
+    ask.progress("deep bursts", 0.9)
+    yield from _with_bursts(ask, found)
 
 
 def _answers(ask: Ask) -> tuple[Finding, ...]:
@@ -184,12 +182,22 @@ def _answers(ask: Ask) -> tuple[Finding, ...]:
 
 
 def _with_bursts(ask: Ask, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Tell the size by deep bursts, where these do; of the unit they say nothing."""
+    """Tell the size by deep bursts where nothing else does; where both do, they must agree.
+
+    Of the unit bursts say nothing.
+    """
     try:
-        size = by_bursts(ask).finding(SIZE, NAME)
+        burst = by_bursts(ask)
     except Stopped:
         return found
-    return (size, *found[1:]) if isinstance(size, Detected) else found
+    if not any(isinstance(each, Detected) for each in found):
+        size = burst.finding(SIZE, NAME)
+        return (size, *found[1:]) if isinstance(size, Detected) else found
+    alone = found[0]
+    if isinstance(alone, Detected) and burst.contradicts(alone):
+        said = f"single writes say {alone.value:,.0f} bytes, and bursts {burst.held.estimate:,.0f}"
+        return tuple(_neither(Reason.MODEL_MISFIT, alone.evidence.saying(said)))
+    return found
 
 
 def _by_single_writes(ask: Ask) -> Iterator[Finding]:
