@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.small_drives import MIB, opened
+from tests.integration.small_drives import MIB, opened, probed
 
 from ssdscope.findings import Detected, Finding, Reason
 from ssdscope.inference.bursts import falls
@@ -78,6 +78,16 @@ def region(folder: Path, keys: dict[str, Any]) -> Finding:
 def test_a_region_is_told_by_long_bursts(tmp_path: Path) -> None:
     bytes_held = 500 * 344_064
     found = region(tmp_path, {"pslc.bytes": bytes_held, "pslc.program_ns": 120_000})
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(bytes_held, rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.16, 0.19])
+def test_a_region_above_an_eighth_of_the_drive_is_told(tmp_path: Path, share: float) -> None:
+    many = {"nand.blocks_per_plane": 5000, "nand.bits_per_cell": 3, "over_provisioning_ratio": 1.0}
+    bytes_held = int(share * opened(tmp_path, many).info.capacity_bytes) // 344_064 * 344_064
+    keys = {"pslc.bytes": bytes_held, "pslc.program_ns": 120_000}
+    found = probed("region", opened(tmp_path, many, keys))["pslc_bytes"]
     assert isinstance(found, Detected), found
     assert found.value == pytest.approx(bytes_held, rel=0.1)
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.bursts import back, course, falls, named
-from ssdscope.inference.levels import APART, ERASES
-from ssdscope.inference.series import Rival, Series, Weighed, joined
+from ssdscope.inference.levels import ERASES
+from ssdscope.inference.series import Series, Weighed, joined
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.plan import Plan
@@ -131,17 +131,13 @@ def by_fills(ask: Ask) -> Finding:
     if what != "region of one bit":
         said = evidence.saying(f"where the rate falls is no region for certain ({what})")
         return verdict.refused(SIZE, Reason.MODEL_MISFIT, said, probe=NAME)
-    evidence = evidence.noting(slows_down_at_bytes=found.estimate)
-    return verdict.weighed(SIZE, _both(found, falls(folded), long), "bursts", evidence, probe=NAME)
-
-
-def _both(found: Weighed, other: Weighed, long: Weighed) -> Weighed:
-    """Hold where two bursts fall against each other: what is free may change meanwhile."""
-    if found.estimate is None or other.estimate is None or other.interval is None:
-        return found.against([Rival("what is free", 0.0)])
-    alike = abs(other.estimate / found.estimate - 1) <= ALIKE
-    rivals = [Rival("what is free", APART + long.score if alike else 0.0)]
-    return found.against(rivals)
+    places = [found.estimate, falls(folded).estimate or float(folded.x[-1])]
+    evidence = evidence.noting(slows_down_at_bytes=places[0], slows_down_again_at_bytes=places[1])
+    if abs(places[1] / places[0] - 1) > ALIKE:
+        one, other = (f"{each / 1e9:.3g} GB" for each in places)
+        said = f"the rate fell behind {one}, after a rest behind {other}, as if by what is free"
+        return verdict.refused(SIZE, Reason.MODEL_MISFIT, evidence.saying(said), probe=NAME)
+    return verdict.weighed(SIZE, found, "bursts", evidence, probe=NAME)
 
 
 def _exhibit(first: Series, found: Weighed) -> Exhibit:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
+from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import BEGUN, ERASES, LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, nothing
@@ -43,7 +43,7 @@ from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.bench.write_through import writes_bytes
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.region.filled import filled
-from ssdscope.probes.region.fills import by_fills, fits
+from ssdscope.probes.region.fills import Fills, by_fills, fits
 from ssdscope.probes.region.stretches import LONGEST, Fill, Search, Stretches, of_kind, ratio
 
 if TYPE_CHECKING:
@@ -246,9 +246,9 @@ def _decided(ask: Ask, fill: Fill, found: Weighed) -> Finding:
 
 
 def _late(ask: Ask, first: Search) -> Finding | None:
-    """Say where a stretch of almost half of the drive slows down, if it does.
+    """Tell a region if long bursts do, where a stretch of almost half of the drive slows down.
 
-    A region so large takes all that is free, as on a drive that was discarded.
+    Else say where that was: a region may take all that is free, as on a drive that was discarded.
     """
     if not ask.info.discard:
         return None
@@ -266,6 +266,9 @@ def _late(ask: Ask, first: Search) -> Finding | None:
     found = _ends(taken)
     if found.estimate is None or not verdict.is_found(found, "filled") or found.effect < ERASES:
         return None
+    ask.progress("long bursts", 2 / 3)
+    if fits(ask.info) and isinstance(told := by_fills(ask), Detected):
+        return told
     evidence = Evidence(
         figures={"slows_down_at_bytes": found.estimate},
         detail="a region so large takes what is free, and its size changes with that",
@@ -313,11 +316,12 @@ def _exhibit(taken: Series, fill: Fill, at: float | None) -> Exhibit:
 
 
 def plans(info: DeviceInfo) -> list[Plan]:
-    """Give a search, and pairs that write as much as is left of one capacity."""
+    """Return a search, pairs that write as much as is left of one capacity, and long bursts."""
     unit = base_request_bytes(info)
     search = Search(unit_bytes=unit, most_bytes=info.capacity_bytes, grown_bytes=GROWN_BYTES)
     left = info.capacity_bytes - search.writes_bytes(info) - writes_bytes(info)
-    return [search, Fill(unit_bytes=unit, length=unit, one=left // unit, other=0, runs=1)]
+    fill = Fill(unit_bytes=unit, length=unit, one=left // unit, other=0, runs=1)
+    return [search, fill, *([Fills()] if fits(info) else [])]
 
 
 PROBE = ProbeInfo(
