@@ -5,16 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.integration.small_drives import MIB, opened, probed
 
-from ssdscope.findings import Detected, Finding, Reason
+from ssdscope.findings import Detected, Finding, Reason, Step
 from ssdscope.inference.bursts import falls
+from ssdscope.inference.series import Series
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.buffer import probe as buffer
 from ssdscope.probes.buffer.burst_plans import REQUEST_BYTES, RESTED, Deep, of_kind
 from ssdscope.probes.buffer.deep import by_bursts
+from ssdscope.probes.region import fills
 from ssdscope.probes.region.fills import Fills, by_fills
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import open_target
@@ -121,3 +124,11 @@ def test_what_bursts_contradict_is_not_told() -> None:
     with bench.allowance(1 << 40):
         found = list(buffer.detect(bench))
     assert [each.reason for each in found] == [Reason.MODEL_MISFIT] * 2
+
+
+def test_a_slow_start_and_a_dip_are_named() -> None:
+    rates = np.repeat([0.5, 2.0, 1.0, 2.0, 0.7], 30)
+    shown = fills._exhibit(Series.of(np.arange(1, 151), 1 / rates))
+    assert [each.word for each in shown.fitted if isinstance(each, Step)] == [
+        "slow start ends", "dips", "is fast again", "full",
+    ]  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.bursts import back, course, falls, named
 from ssdscope.inference.levels import ERASES
-from ssdscope.inference.series import Series, Weighed, joined
+from ssdscope.inference.series import Series, joined
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.plan import Plan
@@ -24,6 +24,9 @@ from ssdscope.probes.region.stretches import PAUSE_NS, SHORT_PAUSE_NS
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ssdscope.inference.bursts import Course
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo
@@ -119,7 +122,7 @@ def by_fills(ask: Ask) -> Finding:
     first = taken.where(taken.stratum == FIRST)
     found = falls(first)
     evidence = Evidence(
-        exhibits=(_exhibit(first, found),),
+        exhibits=(_exhibit(first),),
         figures={"levels_bytes_per_s": [each.rate * 1e9 for each in course(first).levels]},
     )
     if found.estimate is None or found.effect < ERASES:
@@ -135,19 +138,27 @@ def by_fills(ask: Ask) -> Finding:
     evidence = evidence.noting(slows_down_at_bytes=places[0], slows_down_again_at_bytes=places[1])
     if abs(places[1] / places[0] - 1) > ALIKE:
         one, other = (f"{each / 1e9:.3g} GB" for each in places)
-        said = f"the rate fell behind {one}, after a rest behind {other}, as if by what is free"
-        return verdict.refused(SIZE, Reason.MODEL_MISFIT, evidence.saying(said), probe=NAME)
+        why = f"the rate fell behind {one}, after a rest behind {other}, as if by what is free"
+        return verdict.refused(SIZE, Reason.MODEL_MISFIT, evidence.saying(why), probe=NAME)
     return verdict.weighed(SIZE, found, "bursts", evidence, probe=NAME)
 
 
-def _exhibit(first: Series, found: Weighed) -> Exhibit:
+def _exhibit(first: Series) -> Exhibit:
     rates = np.diff(first.x, prepend=0.0) / np.maximum(first.y, 1.0) * 1e9
     return Exhibit(
         name="a-long-burst",
         title="A long burst on a drive that was discarded",
-        caption="Rate by what was written; behind the mark it falls.",
+        caption="Rate by what was written; marks say where it falls, and where it rises again.",
         x=Axis("written since rest", "bytes"),
         y=Axis("rate", "bytes/s", log=True),
         series=(series("1 MiB at depth 8", first.x, rates, "points"),),
-        fitted=() if found.estimate is None else (Step(at=found.estimate, word="full"),),
+        fitted=tuple(_marks(course(first))),
     )
+
+
+def _marks(of: Course) -> Iterator[Step]:
+    """Name the bends of a course."""
+    for number, bend in enumerate(of.bends):
+        falling = "dips" if of.comes_again(number) else "full"
+        rising = "is fast again" if number else "slow start ends"
+        yield Step(at=bend.at, word=falling if bend.ratio < 1 else rising)
