@@ -12,7 +12,7 @@ from ssdscope.inference import noise
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
 from ssdscope.inference.grouped import group_medians
-from ssdscope.inference.period import multiples, period, phase, scan
+from ssdscope.inference.period import multiples, period, scan
 from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.shares import share_gains
@@ -231,9 +231,9 @@ def test_a_period_is_told_from_its_parts_and_multiples(
     assert found.estimate == length
     assert found.score > 14
     assert found.margin > 7
-    begins, margin = phase(series, length, np.arange(length) == 0)
-    assert (begins + 3) % length == 0
-    assert margin > 7
+    begins = scan(series, [length], lambda _: np.arange(length) == 0).detail
+    assert (begins["begin"] + 3) % length == 0
+    assert begins["begin_margin"] > 7
 
 
 def test_strata_have_levels_of_their_own(rng: np.random.Generator) -> None:

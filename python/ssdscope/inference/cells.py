@@ -1,14 +1,10 @@
 """The size of cells side by side, by pairs of places: two in one cell fare better than two apart.
 
-A unit of a cache, a piece of a table: what one place brings in serves the other, if both lie in the
-same cell. Places and distances are drawn at random. Whether a pair lies in one cell follows from
-the size of the cells and where one begins, so each size and beginning is held against all pairs by
-the likelihood of two levels, of the ranks of values. How probable as much is by chance is known for
-each (one degree of freedom); over all that were tried, times their number (Bonferroni). Where only
-some of those apart wait, the two levels are shares of values above a threshold.
-
-Rivals are all other sizes, and *the distance*: that pairs fare by how far apart they are, wherever
-they lie (an arm that moves), or that some of what lies apart shares after all (an array).
+Places and distances are drawn at random. Whether a pair lies in one cell follows from the size of
+the cells and where one begins, so each size and beginning is held against all pairs by the
+likelihood of two levels, of ranks or of shares above a threshold; how probable as much is by chance
+counts times all that were tried (Bonferroni). Rivals are all other sizes, and *the distance*: that
+pairs fare by how far apart they are (an arm that moves), or that what lies apart shares (an array).
 """
 
 from __future__ import annotations

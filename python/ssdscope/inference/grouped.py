@@ -20,13 +20,7 @@ def group_medians(
     Parameters
     ----------
     values, group : ndarray, shape (n,)
-        What was measured, and of which group it is, from 0.
-    count
-        How many groups there are.
-
-    Returns
-    -------
-    ndarray, shape (count,)
+        What was measured, and of which group it is, from 0 to `count`.
     """
     ordered = np.append(values[np.lexsort((values, group))], np.nan)
     sizes = np.bincount(group, minlength=count)

@@ -160,11 +160,14 @@ def normal_scores(y: ArrayLike, stratum: ArrayLike) -> NDArray[np.float64]:
         Of equal values the same.
     """
     from scipy.special import ndtri
-    from scipy.stats import rankdata
 
     values, kinds = np.asarray(y, dtype=float), np.asarray(stratum)
+    order = np.lexsort((values, kinds))
+    of, within = kinds[order], values[order]
+    begins, new = (np.append(True, each[1:] != each[:-1])[: each.size] for each in (of, within))
+    firsts, changes = np.flatnonzero(begins), np.flatnonzero(begins | new)
+    sizes, alike = (np.diff(each, append=values.size) for each in (firsts, changes))
+    ranks = np.repeat(changes + (alike + 1) / 2, alike) - np.repeat(firsts, sizes)
     scores = np.empty(values.size)
-    for kind in np.unique(kinds):
-        there = kinds == kind
-        scores[there] = ndtri((rankdata(values[there]) - 0.375) / (there.sum() + 0.25))
+    scores[order] = ndtri((ranks - 0.375) / (np.repeat(sizes, sizes) + 0.25))
     return scores

@@ -1,14 +1,12 @@
 """The period of a response over places: units, blocks, zones, whatever repeats in address.
 
-Values are ranked within their strata (request sizes, say), folded at each candidate, and the share
-of variance between the places of a period (one-way analysis of variance, adjusted for their number)
-says how well it explains them. Many candidates find some that look good by chance: the best is held
-against the best of the same scan over values shuffled within strata. Nulls of maxima have an
-exponential tail, so that a Gumbel law through 199 of them tells also what is rarer than one in 200.
-Where the profile of a period is known, one of few places that stand out is seen, too (`scan`);
-where it is also known where it begins, and only that place waits, in one sum (`multiples`).
-
-Rivals are the parts of a period, which explain less, and its multiples, which explain no more.
+Values are ranked within their strata, folded at each candidate, and the share of variance between
+the places of a period (one-way analysis of variance, adjusted for their number) says how well it
+explains them. The best is held against the best of the same scan over values shuffled within
+strata: nulls of maxima have an exponential tail, so that a Gumbel law through 199 of them tells
+what is rarer than one in 200. Where the profile of a period is known, one of few places that stand
+out is seen, too (`scan`); if it is known where it begins, in one sum (`multiples`). Rivals are the
+parts of a period, which explain less, and its multiples, which explain no more.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["multiples", "period", "phase", "scan"]
+__all__ = ["multiples", "period", "scan"]
 
 PERMUTATIONS = 199
 EULER = 0.5772156649
@@ -64,8 +62,12 @@ def period(series: Series, periods: ArrayLike, *, seed: int = 0) -> Weighed:
     folds = _Folds(kept.x.astype(np.int64), candidates, kinds)
     scores = normal_scores(kept.y, kinds)
     shares = folds.shares(scores)
-    rng, shuffles = stream(seed, "inference.period"), _Shuffles(scores, kinds)
-    chance = np.array([folds.shares(shuffles.draw(rng)).max() for _ in range(PERMUTATIONS)])
+    rng, chance, shuffled = stream(seed, "inference.period"), np.empty(PERMUTATIONS), scores.copy()
+    by_kind = np.argsort(kinds, kind="stable")
+    for number in range(PERMUTATIONS):
+        # Whole parts are strata, so that each is shuffled within itself.
+        shuffled[by_kind] = scores[np.argsort(kinds + rng.random(scores.size))]
+        chance[number] = folds.shares(shuffled).max()
     deviation = max(float(chance.std(ddof=1)), np.finfo(float).tiny)
     unlikely = (float(shares.max()) - float(chance.mean())) * math.pi / (deviation * math.sqrt(6))
     score = max(unlikely + EULER, 0.0)
@@ -99,7 +101,8 @@ def scan(series: Series, lengths: ArrayLike, profile: Callable[[int], ArrayLike]
     series, lengths
         As of `period`; candidates of any length.
     profile
-        Gives what is expected at each place of a period of a length, as `phase` takes it.
+        Gives what is expected at each place of a period of a length, from its beginning on: shape
+        (length,) of all strata, or (strata, length) of each, in ascending order.
 
     Returns
     -------
@@ -260,30 +263,6 @@ def _above(
     return -scores.size / 2 * np.log(np.maximum(1 - shares, NEGLIGIBLE)), free
 
 
-def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]:
-    """Find where a known profile of a period begins.
-
-    Parameters
-    ----------
-    template : array_like, shape (length,) or (strata, length)
-        What is expected at each place of the period, from its beginning on; of all strata, or of
-        each, in ascending order.
-
-    Returns
-    -------
-    shift : int
-        The place at which the period begins.
-    margin : float
-        By how much the data speak for it rather than for the next best, in log likelihood.
-    """
-    kept = series.kept()
-    kinds = np.unique(kept.stratum, return_inverse=True)[1]
-    ranked = _Ranked(kept.x, normal_scores(kept.y, kinds), kinds)
-    fits = ranked.fits(np.atleast_2d(np.asarray(template, float)))
-    order = np.argsort(fits)[::-1]
-    return int(order[0]), float(fits[order[0]] - fits[order[1]]) if length > 1 else math.inf
-
-
 class _Ranked:
     """Normal scores at their places, in all and by stratum, ready for many profiles."""
 
@@ -363,21 +342,6 @@ def _effect(kept: Series, found: int) -> float:
     means = np.bincount(places, logs) / np.maximum(np.bincount(places), 1)
     there = means[np.bincount(places) > 0]
     return float(np.expm1(there.max() - np.median(there))) if there.size > 1 else 0.0
-
-
-class _Shuffles:
-    """Shuffles values within strata, again and again."""
-
-    def __init__(self, values: NDArray[np.float64], kinds: NDArray[np.int64]) -> None:
-        self._strata = [np.flatnonzero(kinds == each) for each in np.unique(kinds)]
-        self._values = values
-
-    def draw(self, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Return the values of each stratum in random order."""
-        keys, shuffled = rng.random(self._values.size), np.empty_like(self._values)
-        for there in self._strata:
-            shuffled[there] = self._values[there[np.argsort(keys[there])]]
-        return shuffled
 
 
 class _Folds:

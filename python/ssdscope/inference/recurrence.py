@@ -1,13 +1,10 @@
 """How far apart rare waits come back: the period of what happens once in so many steps.
 
-Planes take turns, victims differ, and so what recurs does not keep in step for ever: pairs of
-events are counted by their distance, whatever is in between. Under chance a distance has as many
-pairs as its neighbours; Poisson's law says how unlikely more of them are, over all distances tried.
-
-Rivals are the parts of a period: where about as many events return after a half, that is it.
-
-What does keep in step is seen among far more that is slow for other reasons (`in_step`): at one
-place of a period there are events in more rounds than chance has at any.
+What recurs does not keep in step for ever: pairs of events are counted by their distance, whatever
+is in between. Under chance a distance has as many pairs as its neighbours; Poisson's law says how
+unlikely more of them are, over all distances tried. Rivals are the parts of a period. What does
+keep in step is seen among far more that is slow for other reasons (`in_step`): at one place of a
+period there are events in more rounds than chance has at any.
 """
 
 from __future__ import annotations

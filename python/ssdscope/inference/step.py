@@ -1,12 +1,10 @@
 """The place from which on values are larger, or smaller, for good.
 
-A buffer that is full, spare space that is used up, a cache that no longer holds what is read
-again: from some place on more requests wait. How many wait, and how long, is not known beforehand.
-So at each of many thresholds the values above are counted, and the place is sought from which on
-there are more of them: a likelihood ratio of two shares against one, at the best threshold. Bursts,
-in which waits are no independent events, weaken it by as much as sums of neighbours scatter.
-
-Rivals: *drift*, a share that rises evenly instead of at one place; *return*, that it falls again.
+How many requests wait, and how long, is not known beforehand. So at each of many thresholds the
+values above are counted, and the place is sought from which on there are more: a likelihood ratio
+of two shares against one, at the best threshold. Bursts, in which waits are no independent events,
+weaken it by as much as sums of neighbours scatter. Rivals: *drift*, a share that rises evenly;
+*return*, that it falls again.
 """
 
 from __future__ import annotations
