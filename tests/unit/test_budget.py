@@ -137,6 +137,32 @@ def test_a_state_that_turns_out_dearer_is_given_up_in_time(
             bench.enter(State.SHUFFLED)
 
 
+@pytest.mark.parametrize("written_before", [0, 64 << 20])
+def test_a_long_step_that_cannot_end_is_not_gone_on_with(
+    written_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If earlier writes show what they cost it is not begun, else it ends once that is known."""
+    monkeypatch.setattr(ledger, "SETTLED_S", 0.02)
+    bench = Bench(open_target("sim:mqsim-8g", sets=DEAR, seed=1).device, Budget("test", 60, 1), 1)
+    size = 16 * PAGE
+    places = np.arange(1 << 10, dtype=np.uint64) * size
+    with bench.allowance(1 << 40, wall_s=60):
+        bench.write(places[: written_before // size], size)
+    whole, before = 2 << 30, bench.bytes_written
+    needed_s = Work(bytes_written=whole).seconds
+
+    def step() -> None:
+        with bench.allowance(1 << 40, wall_s=1.2 * needed_s), bench.foreseen(whole):
+            for _ in range(whole // size // places.size):
+                bench.write(places, size)
+
+    with pytest.raises(Stopped) as caught:
+        step()
+    assert caught.value.reason is Reason.BUDGET_EXHAUSTED
+    written = bench.bytes_written - before
+    assert written == 0 if written_before else 0 < written < whole / 4
+
+
 def test_a_list_in_pieces_is_asked_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(piece_bytes: int, **pacing: Any) -> tuple[Any, int]:
         device = open_target("sim:mqsim-8g", sets=DEAR, seed=1)

@@ -9,7 +9,7 @@ from ssdscope.findings import Detected, Reason, Undetectable
 from ssdscope.inference.series import Series
 from ssdscope.probes.mechanisms import IMPLIED, hiding, implied
 from ssdscope.probes.order.plans import ALONE, APART_IN_TIME, IN_A_ROW, NEIGHBOURS
-from ssdscope.probes.order.probe import judged
+from ssdscope.probes.order.probe import contrasts, judged
 
 ROWS, NOISE = 256, 0.05
 
@@ -47,7 +47,7 @@ def taken(*, alone: float = 1.0, seed: int = 1, **ratios: float) -> Series:
     ],
 )
 def test_the_word_is_that_of_what_differs_from_chance(ratios: dict[str, float], word: str) -> None:
-    found = judged(taken(**ratios))
+    found = judged(contrasts(taken(**ratios)))
     assert isinstance(found, Detected), found
     assert found.value == word
 
@@ -68,14 +68,14 @@ def test_the_word_is_that_of_what_differs_from_chance(ratios: dict[str, float], 
 def test_neither_word_is_told_where_something_else_may_be_what_shows(
     ratios: dict[str, float], reason: Reason
 ) -> None:
-    found = judged(taken(**ratios))
+    found = judged(contrasts(taken(**ratios)))
     assert isinstance(found, Undetectable), found
     assert found.reason is reason
 
 
 def test_noise_is_neither() -> None:
     for seed in range(60):
-        assert not isinstance(judged(taken(seed=seed)), Detected)
+        assert not isinstance(judged(contrasts(taken(seed=seed))), Detected)
 
 
 def test_a_drive_that_merges_places_by_address() -> None:

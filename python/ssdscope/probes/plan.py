@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from ssdscope.probes.bench.states import State
 
@@ -35,7 +35,11 @@ class Plan(ABC):
         Whether they stay on. Those that the drive lets be switched off are off otherwise.
     number
         Tells repetitions apart, which are drawn anew.
+    whole
+        Whether it says nothing until all is written: it is not begun if that takes too long.
     """
+
+    whole: ClassVar[bool] = False
 
     state: State | None = State.AS_FOUND
     write_cache: bool = False

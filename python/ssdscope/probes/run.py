@@ -30,5 +30,7 @@ def run(bench: Bench, plan: Plan) -> Series:
 
     begin()
     measure = partial(plan.measure, bench, bench.rng(repr(plan)))
-    with bench.without_caches(write=not plan.write_cache, read=not plan.read_cache):
+    whole_bytes = plan.writes_bytes(bench.info) if plan.whole else 0
+    caches = bench.without_caches(write=not plan.write_cache, read=not plan.read_cache)
+    with caches, bench.foreseen(whole_bytes):
         return in_peace(bench, measure, undo=begin)

@@ -55,6 +55,8 @@ __all__ = ["MAX_FOREIGN_SHARE", "Bench"]
 MAX_FOREIGN_SHARE = 0.1
 """Of a measurement's time that others may keep a drive busy; a little is what medians are for."""
 
+SETTLED_S = 2.0
+"""After so much work of a long step its rate is known, and what is left of it is foreseen."""
 _NOTHING = Moved(0, 0)
 
 
@@ -98,6 +100,7 @@ class Bench(Known):
         self.record = Record() if record is None else record
         self._kept: dict[State, Snapshot] = {}
         self._foreseen_s: dict[State, float] = {}
+        self._step: tuple[int, int, float] | None = None
         self._state: State | None = State.AS_FOUND
         if device.info.snapshot:
             self._kept[State.AS_FOUND] = device.snapshot()
@@ -172,6 +175,17 @@ class Bench(Known):
             yield
         finally:
             self._allowed_bytes, self._progress, self._deadline = before
+
+    @contextmanager
+    def foreseen(self, whole_bytes: int) -> Iterator[None]:
+        """Stop a step of so many bytes on a simulated drive as soon as it cannot end in time."""
+        if self.virtual and whole_bytes:
+            self._require_time(self._dearer() * Work(bytes_written=whole_bytes).seconds)
+            self._step = whole_bytes, self.bytes_written, self._worked_s
+        try:
+            yield
+        finally:
+            self._step = None
 
     def enter(self, state: State) -> None:
         """Bring the drive into a state, with its caches as they were found.
@@ -424,9 +438,16 @@ class Bench(Known):
         self.requests += done.reads + done.writes
 
     def _reserve(self, planned: Work, no_dearer_s: float = 0.0) -> None:
-        # Writes may cost more than expected, as collecting adds to it: so many times, so far.
-        dearer = max(1.0, self._written_s / self._expected_s) if self._expected_s else 1.0
-        expected_s = no_dearer_s + dearer * (planned.seconds - no_dearer_s)
+        expected_s = no_dearer_s + self._dearer() * (planned.seconds - no_dearer_s)
+        if self._step is not None:
+            whole_bytes, written, worked_s = self._step
+            if (took_s := self._worked_s - worked_s) > SETTLED_S:
+                left_s = rest_s(took_s, self.bytes_written - written, whole_bytes)
+                expected_s = max(expected_s, left_s)
         self._require_time(expected_s if self.virtual else 0.0)
         if self.bytes_written + planned.bytes_written > self._allowed_bytes:
             raise Stopped(Reason.BUDGET_EXHAUSTED, "it has written what it declared")
+
+    def _dearer(self) -> float:
+        """Say how many times their expected cost writes had, to which collecting adds."""
+        return max(1.0, self._written_s / self._expected_s) if self._expected_s else 1.0

@@ -1,11 +1,10 @@
 """A line through latencies by size: what a request costs, what each byte of it costs.
 
-The line is that of ordinary least squares through the means of all sizes. Where they all lie on
-one line, the small sizes tell it best; where they lie beside it by more than they scatter, only
-each size itself tells where it is. Which of the two holds is not known beforehand. So a curve is
-taken as a line and what lies beside it, a random function that is partly alike at neighbouring
+Where means lie on the line of least squares, the small sizes tell it best; where they lie beside it
+by more than they scatter, only each size tells where it is. Which holds is not known beforehand: a
+curve is taken as a line and what lies beside it, a random function partly alike at neighbouring
 sizes (universal kriging, Matheron 1969). How far it strays has a likelihood; curves are drawn by
-it, and the line through each of them is one draw of what the line may be.
+it, and the line through each is one draw of what the line may be.
 """
 
 from __future__ import annotations

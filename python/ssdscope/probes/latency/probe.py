@@ -1,19 +1,11 @@
 """The probe `latency`: what a read costs per request and per byte, and how deep to queue.
 
-Question: what does a read take whatever its size (alpha), and what each byte of it (beta)? Which
-queue depth does a drive need (`queue_depth`)?
-Physics: command, firmware, table and sensing cost the same for any size; bus and link cost by the
-byte. Drives that stripe a request over chips climb in steps between, so the line is one of all
-sizes, and a curve that strays from it by a tenth has none.
-Plan: random reads at depth 1 of all multiples of 4 KiB up to 256 KiB, and two larger ones that are
-only shown, in blocks that hold each size once. The same list is read again and again, so that a
-request meets the same tables, caches and chips each time: what differs between its times is delay,
-by noise, drift or others. On a simulated drive the repetitions are spread over minutes of its
-time; on a real one there are sittings that lie apart, with places of their own.
-Engine: `noise.quickest` gives what each request takes undelayed; `line` the line through the means.
-Cannot tell: a line where there is none, or where the lower half of the sizes has another
-(`model_misfit`); a part that is not known to a tenth. On a wall clock the interval holds what
-another run would give. Cost: 25,000 to 120,000 reads on a simulated drive. Source: PROBING 2.2.
+Command, firmware, table and sensing cost the same for any size, bus and link cost by the byte;
+drives that stripe a request climb in steps between, so the `line` is one of all sizes. Blocks of
+random reads hold each size once, and are read again and again: a request meets the same tables,
+caches and chips each time, so that what differs is delay (`noise.quickest`). On a simulated drive
+repetitions are spread over minutes of its time; a real one has sittings with places of their own,
+and the interval holds what another run would give. docs/probes.md has the rest. PROBING 2.2.
 """
 
 from __future__ import annotations
@@ -54,6 +46,7 @@ from ssdscope.probes.latency.line import line
 from ssdscope.probes.plan import Plan
 from ssdscope.targets.quiet import machine_busy
 from ssdscope.targets.records import OP_READ
+from ssdscope.units import format_binary, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -333,8 +326,17 @@ def _answer(name: str, found: Weighed, evidence: Evidence) -> Finding:
         elif found.detail["bent"] > TOLERANCE and found.effect >= LEAST_EFFECT:
             said = "they bend: the line through the lower half of the sizes is another"
         if said:
+            said = f"{said}; {_ends(evidence)}"
             return verdict.refused(name, Reason.MODEL_MISFIT, evidence.saying(said), probe=NAME)
     return verdict.weighed(name, found, "line", evidence, probe=NAME)
+
+
+def _ends(evidence: Evidence) -> str:
+    """Say what the shortest read takes, and the longest that counts: all that is known of both."""
+    shown = evidence.exhibits[0].series[0]
+    times = zip(shown.x[:FITTED], shown.y, strict=False)
+    short, *_, long = (f"{format_binary(size)} takes {format_duration(ns)}" for size, ns in times)
+    return f"a read of {short}, one of {long}"
 
 
 def _evidence(info: DeviceInfo, taken: Series, alpha: Weighed, beta: Weighed) -> Evidence:

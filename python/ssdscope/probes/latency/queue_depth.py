@@ -1,20 +1,12 @@
-"""The queue-depth knee: how many requests at once a drive needs to give what it can.
+"""The queue-depth knee: at which depth small random reads come to 90 % of their rate at depth 256.
 
-Question: at which depth does the rate of small random reads come to 90 % of that at depth 256?
-Physics: one request at a time leaves most of a drive idle; more at once share it out, until some
-part is always busy. What holds an answer back without occupying the drive (noise, a spike, drift)
-leaves fewer requests inside: those outside are the rate times how long they are held (Little 1961).
-Plan: every depth reads the same random places within a block, each time moved as a whole, lest a
-table or cache hold them; in random order of the depths, once its queue is as uneven as it stays.
-Few places read again and again before and after tell how long answers are held. First doublings of
-the depth, then the depths about the knee. A drive that others wrote to begins each block as it was
-found, where it can.
-Engine: `saturation`, over the requests inside the drive; of short queues `never_held` says what all
-of them inside are worth.
-Cannot tell: a knee deeper than the last step of the queues (ambiguous), or one that its interval
-puts on several depths further apart than a tenth. A knee at depth 1 says that depth gains nothing.
-On a wall clock nobody knows what is held back: there the depth itself counts, and the interval
-holds what another run would give. Source: PROBING 2.2, docs/observability.md.
+What holds an answer back without occupying the drive (noise, a spike, drift) leaves fewer requests
+inside: those outside are the rate times how long they are held (Little 1961). So `saturation` is
+over the requests inside; of short queues, `never_held` says what all inside are worth. Every depth reads the same random places within a block, each time moved
+as a whole, lest a table or cache hold them, once its queue is as uneven as it stays; a few places
+read again and again before and after tell how long answers are held. First doublings of the depth,
+then the depths about the knee. On a wall clock nobody knows what is held back: there the depth
+itself counts, and the interval holds what another run would give. Source: PROBING 2.2.
 """
 
 from __future__ import annotations

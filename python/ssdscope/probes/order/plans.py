@@ -1,15 +1,14 @@
 """Plans of the family `order`: places written in turns, and read a few at once.
 
-Each turn writes one of every few neighbours, in random order. So neighbours were written long after
-each other, and what was written in a row lies anywhere. Then sets of blocks are read at once, each
-kind in random order with the others. A set that is read twice gives the same; so each row of the
-series is a mean over other sets, and of a few, lest it be one of few values.
+Each turn writes one of every few neighbours, in random order. Then sets of blocks are read at once,
+each kind in random order with the others. A set that is read twice gives the same; so each row of
+the series is a mean over other sets, and of a few, lest it be one of few values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -72,14 +71,15 @@ class InTurns(AtOnce):
         Bytes written elsewhere after each turn, and after all.
     """
 
-    unit: int
-    phase: int
-    apart: int
-    drawn: bool
-    together: int
-    groups: int
-    between: int
-    pushing: int
+    unit: int = 0
+    phase: int = 0
+    apart: int = 0
+    drawn: bool = True
+    together: int = 0
+    groups: int = 0
+    between: int = 0
+    pushing: int = 0
+    whole: ClassVar[bool] = True
 
     def writes_bytes(self, info: DeviceInfo) -> int:  # noqa: ARG002
         """Give the most that it writes."""

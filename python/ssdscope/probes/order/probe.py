@@ -1,39 +1,19 @@
 """Order: whether pages go to dies by the order in which they are written, or by their address.
 
-Question
-    A drive that places what comes next on the next die spreads what is written in a row, whatever
-    its addresses are. One that places by address spreads, or keeps together, neighbours of the
-    address space, whenever these were written.
-Plan
-    Places are written one at a time, in turns: each turn writes one of every few neighbours, in
-    random order. So neighbours were written long after each other, and what was written in a row
-    lies anywhere. What a buffer, a region of one bit per cell or log blocks may hold is pushed out.
-    Then blocks are read at once: some that were written in a row, some that are neighbours, and
-    some at random.
-Engine
-    `contrast` of either with those at random, from which they differ in nothing else: where the
-    order decides, neighbours are random ones, and where the address does, those in a row are. An
-    order shows by two reads at once, or by more that were written a prime number of requests apart.
-    At random one pair in as many as there are dies meets on one, so that of many dies a pair shows
-    little: if those in a row and those apart do alike, what counts is what it makes of such a pair.
-    More of those in a row are a trace at most: planes of a die that are in step answer one command
-    (`multi_plane`), also where the address chooses dies. An address is told where no order left a
-    trace.
-Cannot tell
-    Drives that serve one command at a time; RMW units that fill all dies; addresses that choose
-    between superblocks, unless the order within these shows. Where the RMW unit is not known no
-    neighbours are read, as the address decides within a unit.
-Cost
-    A quarter of the capacity written at most, or one where log blocks may have to be pushed out;
-    50,000 reads of a block. Three times that with a full budget, if it is not clear.
-Source
-    Ryu (2009, section 2) compares rows after two orders of writing; its faults are in PROBING 1.2.
+`InTurns` writes places in turns: neighbours long after each other, and what is written in a row
+anywhere. `contrast` holds blocks that are read at once, in a row and neighbours, against some at
+random, from which they differ in nothing else. Of those in a row an order shows by two, or by more
+that were written a prime number of requests apart: more of them are a trace at most, as planes of a
+die that are in step answer one command. Of many dies a pair shows little: if those in a row and
+those apart do alike, what counts is what it makes of such a pair. An address is told where no order
+left a trace. docs/probes.md has what it cannot tell; Ryu (2009, section 2) compares rows after two
+orders of writing, whose faults are in PROBING 1.2.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -64,6 +44,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
 
 NAME, PROPERTY = "order", "allocation"
+Contrasts: TypeAlias = "Mapping[tuple[int, int], Weighed]"
 
 KINDS = {
     (IN_A_ROW, 0): "two in a row",
@@ -92,15 +73,23 @@ def detect(ask: Ask) -> Iterator[Finding]:
         again = ask.take(replace(plan, number=number))
         # What is read in another round is of strata of its own.
         taken = taken.then(replace(again, stratum=again.stratum + number * 2 * ALONE))
-        found = judged(taken, cautions(ask.info), float(ask.found("interleave_degree") or 1))
-        if isinstance(found, Detected):
+        told = contrasts(taken)
+        found = judged(told, cautions(ask.info), float(ask.found("interleave_degree") or 1))
+        # A score grows with what is taken: one that comes to no half of its level is given up.
+        hoped = ROUNDS / (number + 1) * max(each.score for each in told.values())
+        answered = isinstance(found, Detected) or found.reason is Reason.LINK_BOUND
+        if answered or hoped < verdict.level_of("contrast") / 2:
             break
     yield found
 
 
-def judged(taken: Series, notes: Sequence[str] = (), dies: float = 1.0) -> Finding:
+def contrasts(taken: Series) -> Contrasts:
+    """Hold each kind against those at random."""
+    return {key: _contrast(taken, *key) for key in KINDS}
+
+
+def judged(told: Contrasts, notes: Sequence[str] = (), dies: float = 1.0) -> Finding:
     """Decide which of the two words it is, if any, of a drive with so many dies."""
-    told = {key: _contrast(taken, *key) for key in KINDS}
     two, many, apart = told[IN_A_ROW, 0], told[IN_A_ROW, 1], told[APART_IN_TIME, 0]
     order = _surest(two, apart, told[APART_IN_TIME, 1], _both(two, apart, dies))
     address = _surest(told[NEIGHBOURS, 0], told[NEIGHBOURS, 1])
@@ -148,7 +137,7 @@ def _contrast(taken: Series, kind: int, odd: int) -> Weighed:
     return at_once.against(rivals)
 
 
-def _evidence(told: Mapping[tuple[int, int], Weighed], notes: Sequence[str]) -> Evidence:
+def _evidence(told: Contrasts, notes: Sequence[str]) -> Evidence:
     """Show what reads at once take, over those at random."""
     fitted = tuple(
         Contrast(
@@ -186,28 +175,12 @@ def _evidence(told: Mapping[tuple[int, int], Weighed], notes: Sequence[str]) -> 
     return Evidence(exhibits=(exhibit,), figures=figures, cautions=tuple(notes))
 
 
-def _largest(info: DeviceInfo, number: int = 0) -> InTurns:
-    """Give a plan that writes as much as any."""
-    return InTurns(
-        unit=0,
-        phase=0,
-        apart=0,
-        drawn=True,
-        together=0,
-        groups=0,
-        between=0,
-        pushing=info.capacity_bytes,
-        times=0,
-        number=number,
-    )
-
-
 def _plans(info: DeviceInfo) -> Sequence[Plan]:
-    return (_largest(info),)
+    return (InTurns(times=0, pushing=info.capacity_bytes),)
 
 
 def _more(info: DeviceInfo) -> Sequence[Plan]:
-    return [_largest(info, number) for number in range(1, ROUNDS)]
+    return [InTurns(times=0, pushing=info.capacity_bytes, number=each) for each in range(1, ROUNDS)]
 
 
 PROBE = ProbeInfo(
