@@ -270,6 +270,19 @@ def test_a_contrast_is_a_paired_test(rng: np.random.Generator) -> None:
     assert found.estimate == pytest.approx(np.exp(clipped.mean()))
 
 
+def test_looks_that_share_the_error_bound_less_each(rng: np.random.Generator) -> None:
+    """Of pairs that are alike, one in a hundred is bounded below what they differ by."""
+    strata, sides = np.repeat(np.arange(8), 2), np.tile([0, 1], 8)
+    missed = np.zeros(2)
+    for _ in range(400):
+        series = Series.of(sides, np.exp(rng.normal(0, 0.01, 16) + 0.02 * sides), stratum=strata)
+        bounds = [contrast(series, share=share).bound for share in (1.0, 0.2)]
+        assert bounds[0] < bounds[1]
+        missed += np.array(bounds) < np.expm1(0.02)
+    assert missed[0] < 400 * 0.06
+    assert missed[1] < 400 * 0.02
+
+
 @pytest.mark.parametrize("share", [0.03, 0.05, 0.08, 0.12])
 def test_spikes_on_both_sides_are_no_contrast(share: float) -> None:
     """Where the clip falls among them, as many on either side have to count."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Series
-from ssdscope.probes.collection.pauses import SERVED, Pauses, gain, growth
+from ssdscope.probes.collection.pauses import CLOSE, SERVED, Pauses, gain, growth
+from ssdscope.probes.collection.trials import Waits
 
 PERIODS = np.geomspace(900_000, 60_000_000_000, 10)
 
@@ -65,3 +69,33 @@ def test_a_series_of_nothing_says_nothing() -> None:
 def test_what_a_buffer_holds_is_declared() -> None:
     plan = Pauses(size_bytes=65_536, periods_ns=(900_000,), held_bytes=1 << 20)
     assert "held_bytes=1048576" in repr(plan)
+
+
+class Bisected(Pauses):
+    """Trials of a drive that works after a tenth of a second; every so many show the contrary."""
+
+    ONSET_NS, ODD = 1e8, 12
+
+    def _tried(self, bench: Any, _trials: Any, period_ns: int) -> Series:
+        bench.tried.append(period_ns)
+        gains = (period_ns >= self.ONSET_NS) != (len(bench.tried) % self.ODD == 0)
+        return Series.of([period_ns] * 2, [10.0 if gains else 20.0, 9e4], stratum=[0, SERVED])
+
+
+@pytest.mark.parametrize("ends_ns", [(4e7, 5e8), (9e7, 3e9), (2e6, 1.1e8)])
+def test_bisection_leaves_an_onset_little_room_in_few_trials(ends_ns: tuple[float, float]) -> None:
+    low, high = map(round, ends_ns)
+    plan = Bisected(size_bytes=4096, periods_ns=(low, high), look=(0, 15.0), wrong=0.1, rounds=64)
+    bench = SimpleNamespace(
+        tried=[],
+        bytes_written=0,
+        progress=lambda *_: None,
+        info=SimpleNamespace(capacity_bytes=1 << 30),
+    )
+    trials: Any = SimpleNamespace(waits=Waits(1.0, 2.0, 3.0))
+    series = plan._bisected(bench, trials, 0, 0.1)  # type: ignore[arg-type]
+    assert len(bench.tried) <= 40
+    last = np.array(bench.tried[-8:])
+    assert last.max() < CLOSE**2 * Bisected.ONSET_NS
+    assert last.min() > Bisected.ONSET_NS / CLOSE**2
+    assert (series.stratum == SERVED).sum() == len(bench.tried)

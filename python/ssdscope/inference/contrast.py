@@ -26,8 +26,14 @@ CLIPPED = 0.1
 """Of the strata, those farthest from the median: a spike counts as much as the nearest of these."""
 
 
-def contrast(series: Series) -> Weighed:
+def contrast(series: Series, *, share: float = 1.0) -> Weighed:
     """Compare what has `x` 1 with what has `x` 0, within strata.
+
+    Parameters
+    ----------
+    share
+        Of the error of 5 % that the interval may use: of looks at a series that grows, each has
+        its own.
 
     Returns
     -------
@@ -44,7 +50,7 @@ def contrast(series: Series) -> Weighed:
     mean, freedom = float(clipped.mean()), clipped.size - 1
     # Winsorised values scatter less than their mean does (Tukey and McLaughlin 1963).
     error = float(clipped.std(ddof=1)) / ((1 - CLIPPED) * math.sqrt(clipped.size))
-    half = float(stdtrit(freedom, ENDS[1])) * error
+    half = float(stdtrit(freedom, 1 - ENDS[0] * share)) * error
     t = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
     score = clipped.size / 2 * math.log1p(t**2 / freedom) if t < math.inf else math.inf
     # Few ratios that scatter by orders of magnitude bound nothing: numpy gives infinity there.

@@ -1,26 +1,16 @@
 """The property `idle_gc_onset_ns`: how long a drive waits before it collects or merges by itself.
 
-Question. From which pause on are the next writes faster, because the drive has made room meanwhile?
-
-Physics. When the host has been quiet for so long, the drive begins to work for itself; what it has
-begun it finishes, whoever asks meanwhile. Then writes have room, and are fast for a while. A
-protected buffer that empties itself in pauses makes writes fast, too, but not for longer than it
-takes to fill it.
-
-Plans. `Pauses` from a millisecond to a minute; then shorter steps around the one that was found,
-twice. Behind a buffer that no flush empties, `LeftAlone` says whether it loses in pauses what it
-keeps otherwise. If that is so, or is not clear, only those writes count that come behind what it
-holds. Where no pause gains anything, `GoneOn`.
-
-Engine. `step` over the length of the pause, of the writes that show it best; all plans together
-decide. Its rivals are drift, a return, and a gain that grows over pauses of more than twice the
-length, which is no onset. `contrast` of what a buffer kept.
-
-What it cannot tell. Onsets below a millisecond, or above a minute. What a protected buffer hides
-because it holds more than idle time makes room for. Reads restart the waiting, and take less.
-
-Cost. The drive overwritten up to a dozen times for a plan, most often far less.
-Source. PROBING.md 3.1, 3.7; SSDcheck's sweep of think times.
+When the host has been quiet for so long the drive works for itself, and finishes what it has begun.
+Then the next writes have room, and are fast for a while. `Pauses` from a millisecond to a minute
+say whether there is a `step` over the length of the pause, and bisection where it is; all trials
+together decide. Its rivals are drift, a return, and a gain that grows over pauses of more than
+twice the length. A protected buffer that empties itself in pauses makes writes fast, too, until it
+is full: `LeftAlone` says whether it loses in pauses what it keeps otherwise; if so, or if that is
+not clear, only those writes count that come behind what it holds. Where no pause gains anything the
+longest is held against the shortest, in two looks that share the error, and `GoneOn` says whether
+there was room for more than was timed. Reads restart the waiting, and take less.
+Cannot tell: onsets below a millisecond or above a minute, and what a protected buffer hides because
+it holds more than idle time makes room for. Source: PROBING.md 3.1, 3.7; SSDcheck's sweep.
 """
 
 from __future__ import annotations
@@ -38,6 +28,7 @@ from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.collection.pauses import (
+    CLOSE,
     SERVED,
     WAITED,
     GoneOn,
@@ -61,8 +52,13 @@ __all__ = ["ONSET", "found_onset", "plans"]
 Trying = TypeVar("Trying", bound=Rests)
 
 ONSET = "idle_gc_onset_ns"
-PERIODS, AROUND = 10, 8
-"""How many pauses there are from the shortest to the longest, and around a step."""
+PERIODS, MOST_TRIALS = 10, 64
+"""How many pauses there are from the shortest to the longest; and trials around a step, at most."""
+WRONG = 0.05, 0.3
+"""Of trials that tell wrongly, the least and the most that bisection counts with."""
+LOOKS = (8, 0.2), (16, 0.8)
+"""Pairs of the longest pause and the shortest, until it is said that neither gains anything; and
+the share of the error that is allowed in all."""
 SCANNED, FINER = 12, 8
 """Of the capacity, written at most for either."""
 REQUEST_BYTES = 64 * 1024
@@ -93,18 +89,28 @@ def found_onset(ask: Ask, name: str) -> Finding:
     taken = ask.take(scan)
     found = gain(taken)
     evidence = Evidence(figures={"request_bytes": scan.size_bytes})
-    if found.interval is None or not verdict.is_found(found, "step"):
+    if found.interval is None or not verdict.is_found(found, "step", times=0.5):
         return _none(ask, scan, taken, evidence, name, hidden=hidden)
     look = int(found.detail["stratum"]), found.detail["middle"]
-    finer = _next(scan, taken, enough=verdict.level_of("step") / 2, look=look, share=FINER)
-    for rounds in (1, 2):
-        ask.progress("pauses around the onset", rounds / 3)
+    finer = _next(scan, taken, look=look, share=FINER, rounds=MOST_TRIALS)
+    for number in (1, 2, 3):
         low, high = _bracket(found)
-        beyond = (high / low) ** BEYOND
-        periods_ns = _periods(low / beyond, high * beyond, AROUND)
-        taken = taken.then(ask.take(replace(finer, number=rounds, periods_ns=periods_ns)))
+        ends = round(low * (low / high) ** BEYOND), round(high * (high / low) ** BEYOND)
+        wrong = _wrong(taken.where(taken.stratum == look[0]), found)
+        plan = replace(finer, number=number, periods_ns=ends, wrong=wrong)
+        taken = taken.then(ask.take(plan))
         found = gain(taken, look)
+        low, high = _bracket(found)
+        rivals = [growth(taken, look[0])]
+        if high <= CLOSE * low and verdict.is_sure(found.against(rivals), "step"):
+            break
     return _told(taken, found, look[0], evidence, name)
+
+
+def _wrong(rows: Series, found: Weighed) -> float:
+    """Return the share of trials on the wrong side of a step, not less than a few."""
+    wrong = (rows.y <= found.detail["middle"]) != (rows.x >= (found.estimate or 0.0))
+    return round(float(np.clip((wrong.sum() + 1) / (len(rows) + 2), *WRONG)), 2)
 
 
 def _bracket(found: Weighed) -> tuple[float, float]:
@@ -142,10 +148,14 @@ def _none(
     if hidden or not (scan.within_bytes or waited > MUCH_WAITED):
         return verdict.refused(ONSET, Reason.EFFECT_BELOW_NOISE, evidence, probe=name)
     ends = _next(scan, taken, periods_ns=(AWAKE_NS, LONGEST_NS), enough=None, share=FINER)
-    held = ask.take(ends)
-    held = held.where(held.stratum == held.stratum.max())
-    numbers = np.arange(len(held)) // 2
-    found = contrast(Series.of(held.x == AWAKE_NS, held.y, stratum=numbers))
+    held = Series.of([], [])
+    for number, (rounds, share) in enumerate(LOOKS):
+        more = ask.take(replace(ends, rounds=rounds, number=number))
+        held = held.then(more.where(more.stratum == more.stratum.max()))
+        numbers = np.arange(len(held)) // 2
+        found = contrast(Series.of(held.x == AWAKE_NS, held.y, stratum=numbers), share=share)
+        if found.bound <= LEAST_EFFECT:
+            break
     evidence = evidence.noting(most_gained=found.bound)
     if found.bound > LEAST_EFFECT:
         return verdict.refused(ONSET, Reason.EFFECT_BELOW_NOISE, evidence, probe=name)

@@ -1,9 +1,8 @@
 """Plans of the property `idle_gc_onset_ns`: what pauses of several lengths gain the next writes.
 
-Any request wakes a drive. So reads that follow each other sooner than idle work begins keep it
-awake for ever, and reads a little further apart let it begin anew each time, with what it has begun
-being finished: after hundreds of such gaps it has done hundreds of pieces of work, however little
-each exceeds the onset. What that gains the next writes is a step, not a slope.
+Any request wakes a drive: reads that follow each other sooner than idle work begins keep it awake
+for ever, and hundreds a little further apart let it begin hundreds of pieces of work, each of which
+is finished, however little each exceeds the onset. What that gains is a step, not a slope.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = [
+    "CLOSE",
     "SERVED",
     "WAITED",
     "GoneOn",
@@ -46,6 +46,10 @@ SERVED, WAITED, SETTLED = -1, -2, -3
 FEWEST = 4
 """Writes whose mean counts, and twice as many, and so on; and trials of each length, before it is
 looked at."""
+LEAST_ROUNDS, LEAST_TRIALS = 3, 20
+"""Of all pauses, before a step is looked for, and of bisection, at least."""
+FINEST, CLOSE = 1.03, 1.08
+"""Times as long the next pause that bisection may choose; and what ends it."""
 MOST_BYTES = 1 << 35
 """Written for a plan at most."""
 GROWS = 2
@@ -101,7 +105,8 @@ class Pauses(Rests):
     """Trials with pauses of several lengths, in any order, until they surely gain something.
 
     Gives for each trial, over the pause: the means of the first few writes behind it and of more,
-    in what a read takes, by stratum.
+    in what a read takes, by stratum. Or trials between two lengths, each where the onset is as
+    likely to be shorter as longer (probabilistic bisection, Horstein 1963).
 
     Attributes
     ----------
@@ -111,25 +116,32 @@ class Pauses(Rests):
         What a buffer may hold that no flush empties, but idle time does. Half as much again is
         written behind each pause before writes count: then it is as full as without a pause.
     rounds
-        Trials of each at most.
+        Trials of each at most; of bisection in all.
     enough
-        The evidence of a step with which they end sooner, or without hope of it; None for never.
+        The evidence of a step with which they end sooner, half of what an answer takes, or without
+        hope of that; None for never.
     look
         Where it must show: as of `gain`.
+    wrong
+        The share of trials that show a gain where there is none, or none where there is one, if
+        pauses are chosen by bisection; None if all are tried.
     """
 
     periods_ns: tuple[int, ...]
     held_bytes: int = 0
     rounds: int = 24
-    enough: float | None = verdict.level_of("step")
+    enough: float | None = verdict.level_of("step") / 2
     look: tuple[int, float] | None = None
+    wrong: float | None = None
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
-        """Try each pause as often, until a step shows, or none is to be hoped for."""
+        """Try each pause as often, until a step shows, or none is to be hoped for; or bisect."""
         begun, trials = bench.bytes_written, self.trials(bench, rng)
         while True:
             try:
-                return self._rounds(bench, trials, begun)
+                if self.wrong is None:
+                    return self._rounds(bench, trials, begun)
+                return self._bisected(bench, trials, begun, self.wrong)
             except Stopped as stop:
                 if stop.reason is not Reason.INTERFERENCE or not trials.shorten():
                     raise
@@ -138,17 +150,44 @@ class Pauses(Rests):
         taken, most = _settled(trials), self.writes_bytes(bench.info)
         for done in range(1, self.rounds + 1):
             for period in trials.rng.permutation(self.periods_ns):
-                trial = partial(self._trial, trials, int(period))
-                taken = taken.then(in_peace(bench, trial, patient=True))
+                taken = taken.then(self._tried(bench, trials, int(period)))
             bench.progress("pauses", done / self.rounds)
             if (bench.bytes_written - begun) * (1 + 1 / done) > most:
                 break
-            if self.enough is None or done < FEWEST:
+            if self.enough is None or done < LEAST_ROUNDS:
                 continue
-            score = gain(taken, self.look).score
-            if score >= self.enough or score * self.rounds < self.enough * done:
+            score = gain(taken).score
+            hopeless = done >= FEWEST and score * self.rounds < verdict.level_of("step") * done
+            if score >= self.enough or hopeless:
                 break
         return taken
+
+    def _bisected(self, bench: Bench, trials: Trials, begun: int, wrong: float) -> Series:
+        taken, most = _settled(trials), self.writes_bytes(bench.info)
+        low, high = self.periods_ns
+        tried = np.geomspace(low, high, 2 + int(math.log(high / low, FINEST)))
+        said, (stratum, middle) = np.zeros(tried.size), self.look or (0, 0.0)
+        for done in range(1, self.rounds + 1):
+            shares = np.cumsum(np.exp(said - said.max()))
+            ends = np.searchsorted(shares / shares[-1], [0.025, 0.5, 0.975])
+            if done > LEAST_TRIALS and tried[ends[2]] <= CLOSE * tried[ends[0]]:
+                break
+            # Either end of the likeliest middle in turn (Burnashev and Zigangirov 1974).
+            period = tried[max(ends[1] - done % 2, 0)]
+            rows = self._tried(bench, trials, int(period))
+            # Of trials that others have made shorter the longest look counts.
+            at = min(stratum, int(rows.stratum.max()))
+            gains = float(rows.y[rows.stratum == at][0]) <= middle
+            said += np.log(np.where((tried <= period) == gains, 1 - wrong, wrong))
+            taken = taken.then(rows)
+            bench.progress("pauses around the onset", done / self.rounds)
+            if (bench.bytes_written - begun) * (1 + 1 / done) > most:
+                break
+        return taken
+
+    def _tried(self, bench: Bench, trials: Trials, period_ns: int) -> Series:
+        trial = partial(self._trial, trials, period_ns)
+        return in_peace(bench, trial, patient=True)
 
     def _trial(self, trials: Trials, period_ns: int) -> Series:
         skipped = -(-3 * self.held_bytes // (2 * self.size_bytes))

@@ -2,11 +2,12 @@
 
 What holds an answer back without occupying the drive (noise, a spike, drift) leaves fewer requests
 inside: those outside are the rate times how long they are held (Little 1961). So `saturation` is
-over the requests inside; of short queues, `never_held` says what all inside are worth. Every depth reads the same random places within a block, each time moved
-as a whole, lest a table or cache hold them, once its queue is as uneven as it stays; a few places
-read again and again before and after tell how long answers are held. First doublings of the depth,
-then the depths about the knee. On a wall clock nobody knows what is held back: there the depth
-itself counts, and the interval holds what another run would give. Source: PROBING 2.2.
+over the requests inside; of short queues, `never_held` says what all of them inside are worth.
+Every depth reads the same random places within a block, each time moved as a whole, lest a table
+or cache hold them, once its queue is as uneven as it stays; a few places read again and again
+before and after tell how long answers are held. First doublings of the depth, then the depths about
+the knee. On a wall clock nobody knows what is held back: there the depth itself counts, and the
+interval holds what another run would give. Source: PROBING 2.2.
 """
 
 from __future__ import annotations
