@@ -8,9 +8,9 @@ import pytest
 
 from ssdscope import studies
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import effective_block
+from ssdscope.probes.plan import State
 from ssdscope.studies import Claim, FigureResult, Verdict
 from ssdscope.studies.ryu2009 import PAPER, detecting, placing
 from ssdscope.studies.ryu2009.bench import A, B, C

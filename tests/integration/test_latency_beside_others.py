@@ -9,10 +9,10 @@ import pytest
 
 from ssdscope.findings import Detected, Finding
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.latency import probe as latency
 from ssdscope.probes.latency import queue_depth
+from ssdscope.probes.plan import Stopped
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 

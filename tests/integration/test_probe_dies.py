@@ -10,9 +10,9 @@ import pytest
 from ssdscope.findings import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.again import Recorded
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.dies import probe as dies
+from ssdscope.probes.plan import Stopped
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 

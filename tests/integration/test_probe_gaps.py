@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.discipline import between_bursts
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.plan import Stopped
 
 
 class Clock:

@@ -11,8 +11,8 @@ from tests.integration.laid_out_drives import DEFAULT, PAGE_MAPPED, drive
 from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.order.probe import PROBE
+from ssdscope.probes.plan import Stopped
 from ssdscope.targets import Device, open_target
 
 

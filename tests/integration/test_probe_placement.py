@@ -10,9 +10,9 @@ import pytest
 from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Finding, Reason, Undetectable
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.dies import placement, rows
+from ssdscope.probes.plan import Stopped
 from ssdscope.probes.shared.at_once import kept_by
 from ssdscope.recovery.generator import draw
 from ssdscope.targets import Device

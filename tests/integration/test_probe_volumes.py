@@ -9,9 +9,9 @@ from tests.integration.laid_out_drives import DEFAULT, DRIVE, PAGE_MAPPED, PLAIN
 
 from ssdscope.findings import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import silent
 from ssdscope.probes.dies import probe as dies
+from ssdscope.probes.plan import Stopped
 from ssdscope.probes.session import _of_one
 from ssdscope.targets import Device, open_target
 

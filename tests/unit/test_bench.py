@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,15 @@ import pytest
 
 from ssdscope.errors import DeviceError
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.inference.series import Series
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import Plan, State, Stopped
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.records import DeviceInfo
 
 DEFAULT = Budget.parse("default")
 PAGE = 4096
@@ -54,6 +55,23 @@ def probe(detect: Any, **changes: Any) -> ProbeInfo:
     return replace(plain, **changes)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Declared(Plan):
+    """Writes so many bytes, says whoever asks for it."""
+
+    size: int
+
+    def measure(self, _bench: Bench, _rng: np.random.Generator) -> Series:
+        raise NotImplementedError
+
+    def writes_bytes(self, _info: DeviceInfo) -> int:
+        return self.size
+
+
+def declaring(size: int) -> Any:
+    return lambda _: (Declared(size=size),)
+
+
 def found(value: float, **changes: Any) -> Detected:
     plain = Detected(name="rmw_unit_bytes", probe="test", value=value, interval=None, effect=1.0)
     return replace(plain, **changes)
@@ -67,9 +85,7 @@ def test_no_probe_writes_more_than_it_declared(
         bench.write(np.arange(5) * PAGE, PAGE)
         yield found(PAGE)
 
-    refused = told(
-        drive, probe(greedy, declared_writes_bytes=lambda _: 8 * PAGE), monkeypatch=monkeypatch
-    )
+    refused = told(drive, probe(greedy, plans=declaring(8 * PAGE)), monkeypatch=monkeypatch)
     assert [each.outcome for each in refused] == ["undetectable"]
     assert isinstance(refused[0], Undetectable)
     assert refused[0].reason is Reason.BUDGET_EXHAUSTED
@@ -88,7 +104,7 @@ def test_a_state_is_prepared_once_and_returned_to(
         written.append(bench.bytes_written)
         yield found(PAGE)
 
-    one = probe(spoil, state=State.FILLED, declared_writes_bytes=lambda _: PAGE)
+    one = probe(spoil, state=State.FILLED, plans=declaring(PAGE))
     twice = told(drive, one, replace(one, name="again"), monkeypatch=monkeypatch)
     size = drive.info.capacity_bytes
     assert [each.bytes_written for each in twice] == [size + PAGE, PAGE]
@@ -104,7 +120,7 @@ def test_the_drive_is_left_as_it_was_found(drive: Device, monkeypatch: pytest.Mo
         bench.idle(10**9)
         yield found(PAGE)
 
-    told(drive, probe(write, declared_writes_bytes=lambda _: PAGE), monkeypatch=monkeypatch)
+    told(drive, probe(write, plans=declaring(PAGE)), monkeypatch=monkeypatch)
     assert drive.counters() == before
 
 
@@ -117,9 +133,7 @@ def test_a_read_only_target_is_not_written(tmp_path: Path, monkeypatch: pytest.M
         bench.write([0], PAGE)
         yield found(PAGE)
 
-    refused = told(
-        device, probe(write, declared_writes_bytes=lambda _: PAGE), monkeypatch=monkeypatch
-    )
+    refused = told(device, probe(write, plans=declaring(PAGE)), monkeypatch=monkeypatch)
     assert isinstance(refused[0], Undetectable)
     assert refused[0].reason is Reason.NOT_WRITABLE
 

@@ -19,10 +19,9 @@ from ssdscope.probes import registry, session
 from ssdscope.probes.again import decide
 from ssdscope.probes.bench import ledger
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import State, Stopped
 from ssdscope.probes.record import Record
 from ssdscope.report import planning, spending, stages
 from ssdscope.targets import Device, open_target, pieces

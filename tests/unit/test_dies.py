@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ssdscope.inference.series import Series
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.dies import probe as dies
 from ssdscope.probes.dies import sorting
 from ssdscope.probes.dies.partition import partition
+from ssdscope.probes.plan import Stopped
 from ssdscope.probes.shared.at_once import (
     FORGETTING_BYTES,
     AtOnce,

@@ -11,11 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 from ssdscope.inference import noise
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast, signed
-from ssdscope.inference.grouped import group_medians
+from ssdscope.inference.noise import share_gains
 from ssdscope.inference.period import multiples, period, scan
 from ssdscope.inference.recurrence import recurrence
-from ssdscope.inference.series import Series, Weighed
-from ssdscope.inference.shares import share_gains
+from ssdscope.inference.series import Series, Weighed, group_medians
 from ssdscope.inference.step import first_step, likelihood, step, steps
 from ssdscope.probes.caches.ending import ending
 from ssdscope.probes.dies.partition import partition

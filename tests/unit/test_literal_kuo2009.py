@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import buffers, effective_block, effective_page, zone
 from ssdscope.probes.literal.zone import STEP_BYTES, Answer
+from ssdscope.probes.plan import State, Stopped
 from ssdscope.targets import open_target
 
 KIB, MIB = 1 << 10, 1 << 20

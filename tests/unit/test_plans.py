@@ -16,10 +16,9 @@ from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes import mechanisms, record, session, verdict
 from ssdscope.probes.again import decide
 from ssdscope.probes.bench.ledger import Bench
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import Mask, masked
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Plan, Stopped
 from ssdscope.probes.record import Record
 from ssdscope.targets.opening import open_target
 

@@ -10,7 +10,7 @@ import numpy as np
 from ssdscope.findings import Reason
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.rows import read_rows
-from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.plan import Stopped
 
 
 class Remembers:

@@ -5,9 +5,9 @@ Here is what several families of properties ask; an engine that one alone asks l
 
 `series`
     What an engine is given, and what it gives back: an estimate against its rivals.
-`noise`, `grouped`, `shares`
-    What is neither the question nor an answer: drift, scatter, bursts; medians of many groups; what
-    two shares of events gain over one.
+`noise`
+    What is neither the question nor an answer: drift, scatter, bursts; and what two shares of
+    events gain over one.
 `mixture`
     The levels that values lie on.
 `step`, `period`, `recurrence`, `cells`, `contrast`, `places`

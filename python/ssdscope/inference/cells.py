@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.inference.levels import NEGLIGIBLE
-from ssdscope.inference.noise import normal_scores
+from ssdscope.inference.noise import likelihood, normal_scores
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.inference.shares import likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.levels import ENDS, NEGLIGIBLE, NORMAL
-from ssdscope.inference.series import Series, Weighed, nothing
+from ssdscope.inference.series import Series, Weighed, group_medians, nothing
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["floor", "inflation", "medians", "normal_scores", "over_usual", "quickest", "usual"]
+__all__ = [
+    "first_of_each",
+    "floor",
+    "inflation",
+    "likelihood",
+    "medians",
+    "normal_scores",
+    "over_usual",
+    "quickest",
+    "share_gains",
+    "usual",
+]
 
 PIECES = 32
 """Of a stretch, whose sums say how much neighbours are alike."""
@@ -171,3 +182,44 @@ def normal_scores(y: ArrayLike, stratum: ArrayLike) -> NDArray[np.float64]:
     scores = np.empty(values.size)
     scores[order] = ndtri((ranks - 0.375) / (np.repeat(sizes, sizes) + 0.25))
     return scores
+
+
+def first_of_each(events: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Leave of each row of consecutive events the first."""
+    first: NDArray[np.bool_] = events.copy()
+    first[1:] &= ~events[:-1]
+    return first
+
+
+def share_gains(above: NDArray[np.bool_], margin: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return what two shares gain over one, for each place from which the larger one may hold.
+
+    Parameters
+    ----------
+    above : ndarray of bool, shape (n,)
+        In order.
+    margin : int
+        The fewest values on either side.
+
+    Returns
+    -------
+    places, gains : ndarray
+        In log likelihood; minus infinity where the second share is not larger. Empty if the
+        series is too short, or all its values are alike.
+    """
+    n, total = above.size, int(np.count_nonzero(above))
+    if n < 2 * margin or total in (0, n):
+        return np.empty(0, int), np.empty(0)
+    left = np.arange(margin, n - margin + 1)
+    hits = np.cumsum(above)[left - 1]
+    rest = total - hits
+    gains = likelihood(hits, left) + likelihood(rest, n - left) - likelihood(total, n)
+    return left, np.where(rest * left > hits * (n - left), gains, -np.inf)
+
+
+def likelihood(hits: Any, count: Any) -> Any:
+    """Log likelihood of so many hits among so many, at their own share."""
+    from scipy.special import xlogy
+
+    misses = count - hits
+    return xlogy(hits, hits / count) + xlogy(misses, misses / count)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.noise import first_of_each
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.inference.shares import first_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

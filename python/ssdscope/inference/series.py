@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Rival", "Series", "Weighed", "joined", "nothing"]
+__all__ = ["Rival", "Series", "Weighed", "group_medians", "joined", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -184,3 +184,21 @@ class Weighed:
 def nothing(bound: float = math.inf) -> Weighed:
     """Say that there is nothing to estimate, and how large an effect could hide all the same."""
     return Weighed(None, None, 0.0, 0.0, bound)
+
+
+def group_medians(
+    values: NDArray[np.float64], group: NDArray[np.int64], count: int
+) -> NDArray[np.float64]:
+    """Give the median of each group; NaN of one that has none.
+
+    Parameters
+    ----------
+    values, group : ndarray, shape (n,)
+        What was measured, and of which group it is, from 0 to `count`.
+    """
+    ordered = np.append(values[np.lexsort((values, group))], np.nan)
+    sizes = np.bincount(group, minlength=count)
+    begins = sizes.cumsum() - sizes
+    lower, upper = begins + (sizes - 1) // 2, begins + sizes // 2
+    middles = (ordered[lower] + ordered[upper]) / 2
+    return np.where(sizes > 0, middles, np.nan)

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.levels import FOUND, INTERVAL_DROP, SPLIT_LEAST
-from ssdscope.inference.noise import inflation
+from ssdscope.inference.noise import first_of_each, inflation, likelihood, share_gains
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.inference.shares import first_of_each, likelihood, share_gains
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from ssdscope.errors import UsageError
 from ssdscope.probes.asking import Known, answers
 from ssdscope.probes.reconcile import reconciled
-from ssdscope.probes.record import AGAIN
+from ssdscope.probes.record import AGAIN, Record
 from ssdscope.probes.registry import every
 
 if TYPE_CHECKING:
     from ssdscope.findings import Finding
     from ssdscope.inference.series import Series
     from ssdscope.probes.plan import Plan
-    from ssdscope.probes.record import Record
     from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["Recorded", "decide"]

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from ssdscope.findings import Absent, Detected, Finding, Undetectable
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.mechanisms import implied, masked
+from ssdscope.probes.plan import Ask, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ssdscope.probes.info import ProbeInfo
-    from ssdscope.probes.plan import Ask
 
 __all__ = ["Known", "answers"]
 

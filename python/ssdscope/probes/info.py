@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ssdscope.findings import Reason
-from ssdscope.probes.bench.states import State
+from ssdscope.findings import Finding, Reason
+from ssdscope.probes.plan import Plan, State
 from ssdscope.units import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ssdscope.findings import Finding
-    from ssdscope.probes.plan import Plan
     from ssdscope.targets.records import DeviceInfo
 
 

@@ -9,13 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ssdscope.findings import PROPERTIES, Ambiguous, Detected, Evidence, Reason, Undetectable
+from ssdscope.findings import (
+    PROPERTIES,
+    Ambiguous,
+    Detected,
+    Evidence,
+    Finding,
+    Reason,
+    Undetectable,
+)
 from ssdscope.findings.families import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ssdscope.findings import Finding
 
 __all__ = ["IMPLIED", "MASKS", "Mask", "hiding", "implied", "masked"]
 

@@ -2,16 +2,18 @@
 
 A family of properties asks for plans, and decides on their series alone. So a plan
 holds all that its requests hang on: two that are equal have the same series, which is kept
-(`record`) and read again where nothing but the decision is to change.
+(`record`) and read again where nothing but the decision is to change. It begins with a drive in a
+state, and may end with a stop instead, which has its reason.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from ssdscope.probes.bench.states import State
+from ssdscope.findings import Evidence, Reason
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +22,35 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 
-__all__ = ["Ask", "Plan"]
+__all__ = ["SETTLE_NS", "Ask", "Plan", "State", "Stopped"]
+
+SETTLE_NS = 2_000_000_000
+"""Idle time after preparing, in which a drive empties its buffer and tidies up."""
+
+
+class State(Enum):
+    """What was done to a drive before an experiment."""
+
+    AS_FOUND = "as found"
+    FILLED = "filled in order"
+    SHUFFLED = "filled, then as much overwritten at random"
+
+    def writes_bytes(self, capacity_bytes: int) -> int:
+        """Return the bytes that preparing it writes, from whatever state."""
+        passes = {State.AS_FOUND: 0, State.FILLED: 1, State.SHUFFLED: 2}
+        return passes[self] * capacity_bytes
+
+
+class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
+    """A probe cannot go on, for a reason of the closed list; what it left open gets that answer."""
+
+    def __init__(
+        self, reason: Reason, detail: str = "", *, evidence: Evidence | None = None
+    ) -> None:
+        super().__init__(detail or str(reason))
+        self.reason = reason
+        self.detail = detail
+        self.evidence = evidence or Evidence(detail=detail or None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 from ssdscope.errors import UsageError
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
-from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.plan import Plan, Stopped
 from ssdscope.results.files import write_archive
 from ssdscope.targets.records import CacheInfo, DeviceInfo
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.plan import Plan
 
 __all__ = ["AGAIN", "VERSION", "Record"]
 

@@ -10,11 +10,10 @@ from ssdscope.findings import Finding, Where
 from ssdscope.probes.asking import answers
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.bench.machine import naming_machine
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.probes.disk import probe as disk
 from ssdscope.probes.mechanisms import MASKS
+from ssdscope.probes.plan import State, Stopped
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.registry import choose, every
 

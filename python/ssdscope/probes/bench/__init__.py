@@ -5,10 +5,10 @@
     declared.
 `company`
     Why a measurement is stopped: others at work, requests split or failed, a drive that is gone.
-`stopped`, `states`
-    The stop, with its reason; what a drive is prepared to, and how.
-`machine`, `discipline`, `gaps`
-    The quiet of the machine; what measurements share; reads between the bursts of others.
+`preparing`
+    How a drive is brought into the state that a plan begins with.
+`machine`, `discipline`
+    The quiet of the machine; what measurements share, beside others, too.
 `rows`
     Ways to read.
 `filling`, `overwriting`, `write_through`

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from ssdscope.errors import DeviceError
 from ssdscope.findings import Reason
-from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE
-
-if TYPE_CHECKING:
-    from ssdscope.targets.records import Log, Moved
+from ssdscope.probes.plan import Stopped
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE, Log, Moved
 
 __all__ = ["refuse_company", "refuse_gone", "refuse_split", "stop_for_errors"]
 

@@ -21,9 +21,9 @@ from ssdscope.errors import DeviceError
 from ssdscope.findings import SIZE_SWEEP, Reason
 from ssdscope.probes.asking import Known
 from ssdscope.probes.bench.company import refuse_company, refuse_gone, refuse_split, stop_for_errors
-from ssdscope.probes.bench.states import State, prepare
-from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.bench.preparing import prepare
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, silent
+from ssdscope.probes.plan import Plan, State, Stopped
 from ssdscope.probes.record import Record
 from ssdscope.probes.run import run
 from ssdscope.seeds import stream
@@ -36,7 +36,10 @@ from ssdscope.targets.records import (
     OP_WRITE,
     OP_WRITE_FUA,
     OP_WRITE_ZEROES,
+    DeviceInfo,
+    Log,
     Moved,
+    RunResult,
 )
 from ssdscope.targets.work import Work
 
@@ -44,11 +47,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ssdscope.inference.series import Series
-    from ssdscope.probes.plan import Plan
     from ssdscope.targets.device import Device, Snapshot
     from ssdscope.targets.device import Plan as Workload
     from ssdscope.targets.quiet import Quiet
-    from ssdscope.targets.records import DeviceInfo, Log, RunResult
 
 __all__ = ["MAX_FOREIGN_SHARE", "Bench"]
 

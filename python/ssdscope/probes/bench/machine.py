@@ -9,14 +9,9 @@ run to run (`stats.lasting`). What remains, a refusal names.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from ssdscope.findings import Reason, Undetectable
-from ssdscope.targets.quiet import machine_busy
-
-if TYPE_CHECKING:
-    from ssdscope.findings import Finding
-    from ssdscope.targets.quiet import Quiet
+from ssdscope.findings import Finding, Reason, Undetectable
+from ssdscope.targets.quiet import Quiet, machine_busy
 
 NOISE = (Reason.EFFECT_BELOW_NOISE, Reason.MODEL_MISFIT, Reason.INTERFERENCE)
 """Refusals that a busy machine brings about."""

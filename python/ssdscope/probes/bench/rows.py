@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench.discipline import in_peace
-from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.bench.discipline import between_bursts, in_peace
+from ssdscope.probes.plan import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

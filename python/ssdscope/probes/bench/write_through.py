@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
+from ssdscope.probes.bench.discipline import between_bursts
+from ssdscope.probes.plan import State, Stopped
+from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA, DeviceInfo
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.targets.records import DeviceInfo
 
 FASTEST_PROGRAM_NS = 60_000
 """No flash programs a page sooner; what acknowledges sooner does so from memory."""

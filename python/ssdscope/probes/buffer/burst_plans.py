@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.bursts import falls
-from ssdscope.inference.series import Series, joined, nothing
+from ssdscope.inference.series import Series, Weighed, joined, nothing
 from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.bench.filling import REST_NS, SHORT_REST_NS
 from ssdscope.probes.buffer.in_memory import in_memory
 from ssdscope.probes.buffer.plans import Buffered
-from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE, DeviceInfo, Log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.inference.series import Weighed
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.targets.records import DeviceInfo, Log
 
 __all__ = [
     "AGAIN",

@@ -8,15 +8,10 @@ the binomial law says how unlikely so many are, over all steps tried.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ssdscope.inference.levels import FOUND
-from ssdscope.inference.series import Weighed, nothing
-
-if TYPE_CHECKING:
-    from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, Weighed, nothing
 
 __all__ = ["locked"]
 

@@ -33,6 +33,7 @@ from ssdscope.findings import (
     Detected,
     Evidence,
     Exhibit,
+    Finding,
     Period,
     Reason,
     Step,
@@ -41,9 +42,8 @@ from ssdscope.findings import (
 )
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import LEAST_EFFECT
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.buffer.burst_plans import Deep
 from ssdscope.probes.buffer.deep import by_bursts
 from ssdscope.probes.buffer.locked import locked
@@ -67,14 +67,12 @@ from ssdscope.probes.buffer.plans import (
     Told,
 )
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.probes.verdict import absent, detected, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ssdscope.findings import Finding
-    from ssdscope.inference.series import Weighed
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "buffer"

@@ -25,21 +25,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Exhibit, Reason, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.rows import READS, patient_read, random_blocks
 from ssdscope.probes.caches.ending import ending
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan
 from ssdscope.units import KIB, MIB
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.findings import Evidence, Finding
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
     from ssdscope.probes.shared.memory import Levels
 
 __all__ = ["AHEAD", "Behind", "Next", "detect_ahead"]

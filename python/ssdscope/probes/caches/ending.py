@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.levels import HERE_AND_THERE, INTERVAL_DROP
-from ssdscope.inference.noise import PIECES
+from ssdscope.inference.noise import PIECES, likelihood
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.inference.shares import likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

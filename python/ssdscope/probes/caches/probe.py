@@ -42,10 +42,9 @@ from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.bench.rows import READS, read_rows
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.caches.ahead import AHEAD, detect_ahead
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.probes.shared.memory import FIRST, Again, Backwards, Levels, kept_bytes
 from ssdscope.units import MIB
 
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
 
 __all__ = ["PROBE", "Kept"]
 

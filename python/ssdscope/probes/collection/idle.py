@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import LEAST_EFFECT
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.collection.pauses import (
@@ -42,8 +42,6 @@ from ssdscope.probes.collection.pauses import (
 from ssdscope.probes.collection.trials import AWAKE_NS, LONGEST_NS, Waits
 
 if TYPE_CHECKING:
-    from ssdscope.findings import Finding
-    from ssdscope.inference.series import Weighed
     from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 

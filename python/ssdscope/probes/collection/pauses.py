@@ -20,9 +20,8 @@ from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import in_peace
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.collection.trials import AWAKE_NS, LONGEST_NS, Trials, Waits
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Plan, Stopped
 
 if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench

@@ -41,26 +41,23 @@ from ssdscope.findings import (
     Detected,
     Evidence,
     Exhibit,
+    Finding,
     Reason,
     Recurrence,
     series,
 )
-from ssdscope.inference.series import Rival, Series
+from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import MIN_REQUEST_BYTES
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.collection import idle
 from ssdscope.probes.collection.in_turn import TURNS, InTurn, cost, levels
 from ssdscope.probes.collection.one_place import Emptied, OnePlace, waits
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import Ask, Plan, State, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdscope.findings import Finding
-    from ssdscope.inference.series import Weighed
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "collection"

@@ -11,10 +11,9 @@ import numpy as np
 
 from ssdscope.findings import Reason
 from ssdscope.inference.levels import NOTICED
-from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.gaps import between_bursts
+from ssdscope.probes.bench.discipline import base_request_bytes, between_bursts
 from ssdscope.probes.bench.overwriting import Granule, latencies_ns, write_and_flush
-from ssdscope.probes.bench.stopped import Stopped
+from ssdscope.probes.plan import Stopped
 from ssdscope.targets.records import OP_FLUSH, OP_READ
 
 if TYPE_CHECKING:

@@ -33,7 +33,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import Ambiguous, Axis, Detected, Evidence, Exhibit, Reason, Step, series
+from ssdscope.findings import (
+    Ambiguous,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Step,
+    series,
+)
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import APART, LEAST_EFFECT
 from ssdscope.probes import verdict
@@ -43,7 +53,6 @@ from ssdscope.probes.dies.lengths import common_length, onset
 from ssdscope.probes.verdict import refused
 
 if TYPE_CHECKING:
-    from ssdscope.findings import Finding
     from ssdscope.inference.series import Series, Weighed
     from ssdscope.probes.plan import Ask
     from ssdscope.probes.shared.at_once import Kept

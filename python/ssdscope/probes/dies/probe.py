@@ -30,11 +30,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Partition, Reason, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Partition, Reason, series
 from ssdscope.inference.levels import APART, LEAST_EFFECT
 from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.dies import placement, volumes
-from ssdscope.probes.dies.sorting import sort
+from ssdscope.probes.dies.sorting import Sorted, sort
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.shared.at_once import kept_by
 from ssdscope.probes.verdict import refused, weighed
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.findings import Finding
-    from ssdscope.probes.dies.sorting import Sorted
     from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 

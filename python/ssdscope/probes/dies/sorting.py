@@ -12,15 +12,13 @@ from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.mixture import levels_of
 from ssdscope.inference.series import Rival, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.dies.partition import partition
-from ssdscope.probes.shared.at_once import Chosen, Pairs
+from ssdscope.probes.dies.partition import Classes, partition
+from ssdscope.probes.shared.at_once import Chosen, Kept, Pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.dies.partition import Classes
     from ssdscope.probes.plan import Ask
-    from ssdscope.probes.shared.at_once import Kept
 
 __all__ = ["Sorted", "plenty", "sizes_of", "sort", "sorted_by"]
 

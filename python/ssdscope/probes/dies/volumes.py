@@ -31,27 +31,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Partition, Reason, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Partition, Reason, series
 from ssdscope.inference.levels import APART
-from ssdscope.inference.series import nothing
+from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.probes.bench.discipline import cautions
-from ssdscope.probes.bench.states import SETTLE_NS
 from ssdscope.probes.dies.halves import halves
-from ssdscope.probes.dies.sorting import plenty, sizes_of, sort, sorted_by
-from ssdscope.probes.shared.at_once import Pairs
+from ssdscope.probes.dies.sorting import Sorted, plenty, sizes_of, sort, sorted_by
+from ssdscope.probes.plan import SETTLE_NS, Ask, Plan
+from ssdscope.probes.shared.at_once import Kept, Pairs
 from ssdscope.probes.verdict import detected, refused
-from ssdscope.targets.records import OP_FLUSH
+from ssdscope.targets.records import OP_FLUSH, DeviceInfo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.findings import Finding
-    from ssdscope.inference.series import Series, Weighed
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.dies.sorting import Sorted
-    from ssdscope.probes.plan import Ask, Plan
-    from ssdscope.probes.shared.at_once import Kept
-    from ssdscope.targets.records import DeviceInfo
 
 BITS = "internal_volume_bits"
 SHOWN = "same-die-by-bit"

@@ -23,18 +23,16 @@ import numpy as np
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.findings.properties import TOLERANCE
 from ssdscope.inference.levels import NORMAL
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.disk.tracks import cylinder, tracks
 from ssdscope.probes.disk.turn import Turned, beneath, turn
-from ssdscope.probes.plan import Ask, Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdscope.inference.series import Weighed
     from ssdscope.probes.bench.ledger import Bench
 
 FULL, TRACK = "seek_full_ns", "seek_track_ns"

@@ -29,12 +29,11 @@ from ssdscope.findings.families import FAMILIES
 from ssdscope.inference.series import Rival, Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.disk import arm as disk_arm
 from ssdscope.probes.disk import cache as disk_cache
 from ssdscope.probes.disk.turn import Turned, turn
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.plan import Ask, Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 
 if TYPE_CHECKING:
     from ssdscope.probes.bench.ledger import Bench

@@ -39,13 +39,12 @@ from ssdscope.probes.bench.discipline import (
     cautions,
     undivided,
 )
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.latency import queue_depth
 from ssdscope.probes.latency.line import line
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.targets.quiet import machine_busy
-from ssdscope.targets.records import OP_READ
+from ssdscope.targets.records import OP_READ, DeviceInfo
 from ssdscope.units import format_binary, format_duration
 
 if TYPE_CHECKING:
@@ -54,8 +53,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
-    from ssdscope.targets.records import DeviceInfo
 
 NAME, ALPHA, BETA = "latency", "read_latency_alpha_ns", "read_latency_beta_ns_per_byte"
 

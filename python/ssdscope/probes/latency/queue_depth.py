@@ -40,11 +40,9 @@ from ssdscope.probes.bench.discipline import (
     cautions,
     in_peace,
 )
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.latency.held import never_held
 from ssdscope.probes.latency.saturation import saturation, saturations
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan, State, Stopped
 from ssdscope.targets.quiet import machine_busy
 from ssdscope.units import format_binary
 
@@ -54,7 +52,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo, Log
 
 NAME, KNEE = "latency", "queue_depth_knee"

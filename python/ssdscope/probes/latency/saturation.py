@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.grouped import group_medians
 from ssdscope.inference.levels import ENDS
-from ssdscope.inference.series import Series, Weighed, nothing
+from ssdscope.inference.series import Series, Weighed, group_medians, nothing
 from ssdscope.seeds import stream
 from ssdscope.stats.changepoint import isotonic, saturation_depths
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.bench.states import State
+from ssdscope.probes.plan import State
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.probes.bench.states import State
+from ssdscope.probes.plan import State
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

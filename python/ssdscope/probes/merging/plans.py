@@ -14,10 +14,8 @@ import numpy as np
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench import write_through
-from ssdscope.probes.bench.gaps import MOST_LOST, between_bursts
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.bench.discipline import MOST_LOST, between_bursts
+from ssdscope.probes.plan import Plan, State, Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -44,7 +44,6 @@ from ssdscope.inference.step import step
 from ssdscope.probes import verdict
 from ssdscope.probes.bench import write_through
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.merging.plans import (
     LOGS,
@@ -55,6 +54,7 @@ from ssdscope.probes.merging.plans import (
     Scattered,
     full,
 )
+from ssdscope.probes.plan import Ask, Plan, State
 from ssdscope.units import KIB, MIB
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 UNIT, OPEN, PHASE = "merge_unit_bytes", "open_units", "alignment_phase_bytes"

@@ -14,16 +14,14 @@ import numpy as np
 
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.states import SETTLE_NS
+from ssdscope.probes.plan import SETTLE_NS, Ask
 from ssdscope.probes.shared.at_once import AtOnce, Together, kept_by
-from ssdscope.targets.records import OP_FLUSH, OP_WRITE, OP_WRITE_FUA
+from ssdscope.targets.records import OP_FLUSH, OP_WRITE, OP_WRITE_FUA, DeviceInfo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
-    from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["ALONE", "APART_IN_TIME", "IN_A_ROW", "NEIGHBOURS", "RANDOM", "InTurns", "sized"]
 

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ssdscope.findings import Axis, Contrast, Detected, Evidence, Exhibit, Reason, series
+from ssdscope.findings import Axis, Contrast, Detected, Evidence, Exhibit, Finding, Reason, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import APART, INTERVAL_DROP, LEAST_EFFECT
 from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.order.plans import (
     ALONE,
@@ -34,13 +33,12 @@ from ssdscope.probes.order.plans import (
     InTurns,
     sized,
 )
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.probes.verdict import refused, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ssdscope.findings import Finding
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 NAME, PROPERTY = "order", "allocation"

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.levels import ENDS, SPLIT_LEAST
-from ssdscope.inference.noise import inflation
+from ssdscope.inference.noise import inflation, likelihood, share_gains
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
-from ssdscope.inference.shares import likelihood, share_gains
 from ssdscope.inference.step import thresholds
 
 if TYPE_CHECKING:

@@ -14,22 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
-from ssdscope.inference.bursts import back, course, falls, named
+from ssdscope.inference.bursts import Course, back, course, falls, named
 from ssdscope.inference.levels import ERASES
 from ssdscope.inference.series import Series, joined
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import in_peace
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan
 from ssdscope.probes.region.stretches import PAUSE_NS, SHORT_PAUSE_NS
-from ssdscope.targets.records import OP_DISCARD, OP_FLUSH
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, DeviceInfo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdscope.inference.bursts import Course
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
-    from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["Fills", "by_fills", "fits"]
 

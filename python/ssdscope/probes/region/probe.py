@@ -33,15 +33,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Reason, Step, series
+from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import BEGUN, ERASES, LEAST_EFFECT
-from ssdscope.inference.series import Rival, Series, nothing
+from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.bench.write_through import writes_bytes
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.probes.region.filled import filled
 from ssdscope.probes.region.fills import Fills, by_fills, fits
 from ssdscope.probes.region.stretches import LONGEST, Fill, Search, Stretches, of_kind, ratio
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.findings import Finding
-    from ssdscope.inference.series import Weighed
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "region"

@@ -15,13 +15,12 @@ from ssdscope.inference.series import Series, joined
 from ssdscope.probes.bench.discipline import in_peace
 from ssdscope.probes.bench.write_through import writes_bytes, writing
 from ssdscope.probes.plan import Plan
-from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA, DeviceInfo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["LONGEST", "Fill", "Search", "Stretches", "of_kind", "ratio"]
 

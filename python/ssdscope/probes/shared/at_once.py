@@ -20,15 +20,13 @@ import numpy as np
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.bench.rows import patient_read, random_blocks, slow_changes
-from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.units import KIB
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
 
 __all__ = ["AtOnce", "Chosen", "Kept", "Pairs", "Together", "kept_by"]
 

@@ -12,8 +12,7 @@ from ssdscope.inference.places import halves_of
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.bench.overwriting import latencies_ns
 from ssdscope.probes.bench.rows import patient_read
-from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Plan, Stopped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

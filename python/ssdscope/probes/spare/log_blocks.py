@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Finding, Reason, Step, series
 from ssdscope.inference.levels import APART, NEXT_TO_NONE
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.probes import verdict
@@ -35,7 +35,6 @@ from ssdscope.probes.spare.overwrites import Overwrites
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.findings import Finding
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.probes.plan import Ask
     from ssdscope.targets.records import DeviceInfo

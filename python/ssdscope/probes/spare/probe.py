@@ -30,7 +30,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ssdscope.findings import PROPERTIES, Axis, Detected, Evidence, Exhibit, Reason, Step, series
+from ssdscope.findings import (
+    PROPERTIES,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Step,
+    series,
+)
 from ssdscope.inference.levels import (
     APART,
     BEGUN,
@@ -41,11 +51,11 @@ from ssdscope.inference.levels import (
     RARER,
     SOONER,
 )
-from ssdscope.inference.series import Rival, nothing
+from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import Ask, Plan, State
 from ssdscope.probes.spare import log_blocks
 from ssdscope.probes.spare.collected import collected
 from ssdscope.probes.spare.overwrites import (
@@ -62,9 +72,6 @@ from ssdscope.probes.spare.waves import first_in_both
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdscope.findings import Finding
-    from ssdscope.inference.series import Series, Weighed
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "spare"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.noise import over_usual
-from ssdscope.inference.shares import first_of_each
+from ssdscope.inference.noise import first_of_each, over_usual
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

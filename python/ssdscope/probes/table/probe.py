@@ -38,9 +38,8 @@ from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import cautions
 from ssdscope.probes.bench.rows import READS
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.probes.shared.memory import (
     Again,
     Backwards,
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.probes.plan import Ask
 
 __all__ = ["PROBE", "Pairs"]
 

@@ -39,13 +39,16 @@ from ssdscope.inference.noise import usual
 from ssdscope.inference.series import Series, joined
 from ssdscope.inference.step import step
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.discipline import base_request_bytes, random_offsets
-from ssdscope.probes.bench.gaps import MOST_LOST, between_bursts
+from ssdscope.probes.bench.discipline import (
+    MOST_LOST,
+    base_request_bytes,
+    between_bursts,
+    random_offsets,
+)
 from ssdscope.probes.bench.overwriting import Granule, discard
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.plan import Ask, Plan
-from ssdscope.targets.records import OP_READ, OP_WRITE
+from ssdscope.probes.plan import Ask, Plan, Stopped
+from ssdscope.targets.records import OP_READ, OP_WRITE, DeviceInfo
 from ssdscope.units import GIB, KIB, MIB
 
 if TYPE_CHECKING:
@@ -54,7 +57,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.targets.records import DeviceInfo
 
 EFFECT = "trim_effect"
 

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.levels import HERE_AND_THERE, LEAST_EFFECT
-from ssdscope.inference.mixture import WIDTHS, fitted
+from ssdscope.inference.mixture import WIDTHS, Levels, fitted
 from ssdscope.inference.places import logs_of, places
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.inference.mixture import Levels
 
 __all__ = ["beside", "kinds", "moved"]
 

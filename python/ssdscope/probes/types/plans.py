@@ -10,14 +10,13 @@ import numpy as np
 from ssdscope.probes.bench.discipline import base_request_bytes
 from ssdscope.probes.bench.overwriting import FILL_BYTES
 from ssdscope.probes.shared.visits import FOREIGN, Visits
-from ssdscope.targets.records import OP_FLUSH
+from ssdscope.targets.records import OP_FLUSH, DeviceInfo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.inference.series import Series
     from ssdscope.probes.bench.ledger import Bench
-    from ssdscope.targets.records import DeviceInfo
 
 __all__ = ["LONGEST_PIECE", "Pages"]
 

@@ -32,8 +32,8 @@ from ssdscope.inference.places import logs_of, places
 from ssdscope.inference.series import Series
 from ssdscope.probes import verdict
 from ssdscope.probes.bench.discipline import base_request_bytes
-from ssdscope.probes.bench.states import State
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.plan import Ask, Plan, State
 from ssdscope.probes.shared.at_once import Chosen
 from ssdscope.probes.shared.visits import Visits
 from ssdscope.probes.types.kinds import beside, kinds, moved
@@ -42,7 +42,6 @@ from ssdscope.probes.types.plans import LONGEST_PIECE, Pages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
 NAME, TYPES = "types", "page_types"

@@ -14,9 +14,8 @@ import numpy as np
 
 from ssdscope.inference.series import Series, joined
 from ssdscope.probes.bench import write_through
-from ssdscope.probes.bench.gaps import between_bursts
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.bench.discipline import between_bursts
+from ssdscope.probes.plan import Plan, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -35,9 +35,8 @@ from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.period import scan
 from ssdscope.inference.series import Rival, Series, Weighed
 from ssdscope.probes import verdict
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.plan import Ask, Plan
+from ssdscope.probes.plan import Ask, Plan, Stopped
 from ssdscope.probes.units.plans import (
     KINDS,
     LOOKS,

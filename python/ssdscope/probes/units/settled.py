@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import Reason
-from ssdscope.inference.series import Series, joined
+from ssdscope.inference.series import Series, Weighed, joined
 from ssdscope.probes.bench.discipline import base_request_bytes, in_peace
-from ssdscope.probes.bench.states import SETTLE_NS
-from ssdscope.probes.bench.stopped import Stopped
-from ssdscope.probes.plan import Plan
+from ssdscope.probes.plan import SETTLE_NS, Plan, Stopped
 from ssdscope.probes.units.rates import Way, searched
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ssdscope.inference.series import Weighed
     from ssdscope.probes.bench.ledger import Bench
     from ssdscope.targets.records import DeviceInfo
 

@@ -12,9 +12,9 @@ import numpy as np
 from ssdscope.plots import panels, schemes
 from ssdscope.plots.panels import Line, Panel, in_panels
 from ssdscope.plots.schemes import Box
-from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal import effective_block
+from ssdscope.probes.plan import State
 from ssdscope.studies.kuo2009.bench import (
     KIB,
     MERGES,

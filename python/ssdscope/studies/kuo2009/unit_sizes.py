@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ssdscope.plots.panels import Line, Panel, in_panels
-from ssdscope.probes.bench.states import State
-from ssdscope.probes.bench.stopped import Stopped
 from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal import effective_block, effective_page
 from ssdscope.probes.literal.effective_page import THRESHOLD_SHARE, ShiftedPairs
+from ssdscope.probes.plan import State, Stopped
 from ssdscope.studies.kuo2009 import cases
 from ssdscope.studies.kuo2009.bench import (
     KIB,

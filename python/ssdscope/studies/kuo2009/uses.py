@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.plots.panels import Panel, in_panels
-from ssdscope.probes.bench.states import State
 from ssdscope.probes.budget import StageProgress
 from ssdscope.probes.literal import effective_block, effective_page, zone
 from ssdscope.probes.literal.effective_block import GrowingWrites
 from ssdscope.probes.literal.effective_page import ShiftedPairs
+from ssdscope.probes.plan import State
 from ssdscope.studies.kuo2009 import layout
 from ssdscope.studies.kuo2009.bench import (
     KIB,

@@ -1,32 +1,16 @@
-"""States that experiments begin with, made by I/O as on a real drive."""
+"""Brings a drive into the state that an experiment begins with, by I/O as on a real drive."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from typing import TYPE_CHECKING
 
+from ssdscope.probes.plan import SETTLE_NS, State
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
 if TYPE_CHECKING:
     from ssdscope.targets.device import Device, ProgressCallback
     from ssdscope.targets.records import RunResult
-
-SETTLE_NS = 2_000_000_000
-"""Idle time after preparing, in which a drive empties its buffer and tidies up."""
-
-
-class State(Enum):
-    """What was done to a drive before an experiment."""
-
-    AS_FOUND = "as found"
-    FILLED = "filled in order"
-    SHUFFLED = "filled, then as much overwritten at random"
-
-    def writes_bytes(self, capacity_bytes: int) -> int:
-        """Return the bytes that preparing it writes, from whatever state."""
-        passes = {State.AS_FOUND: 0, State.FILLED: 1, State.SHUFFLED: 2}
-        return passes[self] * capacity_bytes
 
 
 def prepare(
