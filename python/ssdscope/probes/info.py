@@ -19,11 +19,6 @@ LEAST_BYTES = 16 * MIB
 """Room for a few hundred of the largest test requests."""
 
 
-def no_writes(_info: DeviceInfo) -> int:
-    """Declare that nothing is written."""
-    return 0
-
-
 def no_plans(_info: DeviceInfo) -> Sequence[Plan]:
     """Declare no plans."""
     return ()
@@ -44,8 +39,6 @@ class ProbeInfo:
         What it takes, in a few words, for `probe list`.
     detect
         Given the bench, with the drive in `state`; gives each finding as soon as it is known.
-    declared_writes_bytes
-        The most it will write on a drive, declared before it starts, preparation not counted.
     state
         What the drive is prepared to before.
     least_bytes
@@ -65,7 +58,6 @@ class ProbeInfo:
     properties: tuple[str, ...]
     cost: str
     detect: Callable[[Any], Iterable[Finding]]
-    declared_writes_bytes: Callable[[DeviceInfo], int] = no_writes
     state: State = State.AS_FOUND
     least_bytes: int = LEAST_BYTES
     plans: Callable[[DeviceInfo], Sequence[Plan]] = no_plans
@@ -83,10 +75,8 @@ class ProbeInfo:
         """
         plans = self.planned(info, full=full)
         again = [] if info.snapshot else [each.state for each in plans if each.state][1:]
-        return (
-            self.declared_writes_bytes(info)
-            + sum(each.writes_bytes(info) for each in plans)
-            + sum(state.writes_bytes(info.capacity_bytes) for state in again)
+        return sum(each.writes_bytes(info) for each in plans) + sum(
+            state.writes_bytes(info.capacity_bytes) for state in again
         )
 
     def states(self, info: DeviceInfo, *, full: bool = False) -> set[State]:
