@@ -7,13 +7,10 @@ which of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
-
-Rule: TypeAlias = Callable[[Mapping[str, Finding]], Iterable[Finding]]
-"""Looks at all findings by property, and gives what must replace some of them."""
 
 _STRENGTH = (Detected, Ambiguous, Absent, Undetectable)
 """Of two answers to one question, the first kind in this order is the better informed."""
@@ -25,8 +22,8 @@ def reconciled(findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         earlier = told.get(finding.name)
         told[finding.name] = finding if earlier is None else _joined(earlier, finding)
-    for rule in _RULES:
-        told |= {finding.name: finding for finding in rule(told)}
+    for names, reason in _contradictions(told):
+        told |= {name: _doubted(told[name], (_value(told, name),), reason) for name in names}
     return list(told.values())
 
 
@@ -63,24 +60,13 @@ def _value(told: Mapping[str, Finding], name: str) -> Any:
     return finding.value if isinstance(finding, Detected) else None
 
 
-def merge_units_hold_whole_rmw_units(told: Mapping[str, Finding]) -> Iterable[Ambiguous]:
-    """Doubt units that do not fit: nothing is mapped into two merge units."""
-    small, large = _value(told, "rmw_unit_bytes"), _value(told, "merge_unit_bytes")
-    if small is None or large is None or (large >= small and large % small == 0):
-        return
-    reason = f"a merge unit of {large:g} bytes cannot hold whole RMW units of {small:g}"
-    for name, value in (("rmw_unit_bytes", small), ("merge_unit_bytes", large)):
-        yield _doubted(told[name], (value,), reason)
-
-
-def one_way_of_mapping(told: Mapping[str, Finding]) -> Iterable[Ambiguous]:
-    """Doubt both if a drive seems to merge log blocks and to collect reclaim units."""
-    merge, reclaim = _value(told, "merge_unit_bytes"), _value(told, "reclaim_unit_bytes")
-    if merge is None or reclaim is None:
-        return
-    reason = "a merge unit and a reclaim unit were found, and a drive has one of them"
-    yield _doubted(told["merge_unit_bytes"], (merge,), reason)
-    yield _doubted(told["reclaim_unit_bytes"], (reclaim,), reason)
-
-
-_RULES: tuple[Rule, ...] = (merge_units_hold_whole_rmw_units, one_way_of_mapping)
+def _contradictions(told: Mapping[str, Finding]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Say which findings cannot both be true, and why; what is doubted has no value any more."""
+    small, merge = _value(told, "rmw_unit_bytes"), _value(told, "merge_unit_bytes")
+    # Nothing is mapped into two merge units.
+    if small is not None and merge is not None and merge % small:
+        reason = f"a merge unit of {merge:g} bytes cannot hold whole RMW units of {small:g}"
+        yield ("rmw_unit_bytes", "merge_unit_bytes"), reason
+    units = "merge_unit_bytes", "reclaim_unit_bytes"
+    if all(_value(told, name) is not None for name in units):
+        yield units, "a merge unit and a reclaim unit were found, and a drive has one of them"

@@ -7,6 +7,7 @@ again"). What a drive remembers of earlier rows is the business of whoever makes
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,20 +91,16 @@ def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing:
     Stopped
         If that user stays, or a read failed.
     """
-    return in_peace(
-        bench,
-        lambda: bench.read(offsets, lengths, **pacing),
-        undo=lambda: _forget(bench),
-    )
 
+    def forget() -> None:
+        if bench.info.read_cache.control != "absent" and bench.info.read_cache.on:
+            _read_others(bench)
 
-def _forget(bench: Bench) -> None:
-    """Read so much else that a read cache has nothing of what is read again."""
-    if bench.info.read_cache.control != "absent" and bench.info.read_cache.on:
-        _read_others(bench)
+    return in_peace(bench, partial(bench.read, offsets, lengths, **pacing), undo=forget)
 
 
 def _read_others(bench: Bench) -> None:
+    """Read so much else that a read cache has nothing of what is read again."""
     rng, block = bench.rng(f"forget {bench.requests}"), bench.info.logical_block_bytes
     others = random_blocks(rng, 0, bench.info.capacity_bytes, FORGOTTEN_AFTER, block)
     with suppress(Stopped):
