@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ssdscope.recovery import reference_reads
 from ssdscope.recovery.arrays import DrawnArray
 from ssdscope.recovery.firmware import CAPACITY_BYTES
 from ssdscope.recovery.generator import draw
@@ -15,7 +16,7 @@ from ssdscope.recovery.second import SecondDrawn, draw_second
 from ssdscope.recovery.shape import number, shape_of
 from ssdscope.recovery.truth import ABSENT, NO_ONE, Truth
 from ssdscope.recovery.truth_of_arrays import seen_values, spread, told
-from ssdscope.recovery.twin import counter, write
+from ssdscope.recovery.twin import Twin, counter, write
 from ssdscope.targets.drive_writer import drive_toml, open_drive, open_striped
 
 KIB = 1 << 10
@@ -206,6 +207,16 @@ def test_of_unlike_members_only_what_they_share_is_true() -> None:
     assert told([member(), member(ftl__map_unit_bytes=8192)], 24 * KIB)["rmw_unit_bytes"].present
     buffered = told([member(), member(write_buffer__bytes=1 << 20)], 64 * KIB)
     assert buffered["write_buffer_bytes"] == NO_ONE
+
+
+def test_an_array_is_read_in_the_largest_blocks_of_its_members() -> None:
+    def blocks(drawn: DrawnArray) -> list[float]:
+        return [number(each.values, "host.logical_block_bytes", 512) for each in drawn.members]
+
+    drawn = next(each for each in ARRAYS if blocks(each)[0] < max(blocks(each)))
+    twin = Twin(drawn)
+    assert twin.block_bytes == max(blocks(drawn))
+    assert reference_reads.conflict(twin) > 0
 
 
 def test_an_array_looks_like_a_drive_of_all_its_planes() -> None:

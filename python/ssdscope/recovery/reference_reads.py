@@ -33,6 +33,7 @@ def conflict(twin: Twin) -> float:
     units = np.unique(twin.resident_units(2 * PAIRS))
     pages = twin.stream.integers(0, twin.shape.unit_bytes // twin.shape.page_bytes, units.size)
     chosen = units + (pages * twin.shape.page_bytes).astype(np.uint64)
+    chosen -= chosen % np.uint64(twin.block_bytes)
     kept = not twin.values.get("read_cache.switchable", True)
     if kept:  # What is read twice comes from the cache: looked up is what lies beside, if it can in
         # the same RMW unit.

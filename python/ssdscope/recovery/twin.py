@@ -38,7 +38,6 @@ class Twin:
     def __init__(self, drawn: Drawn, *, noisy: bool = False) -> None:
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
-        self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = seeds.stream((drawn.seed, drawn.index), "studies.recovery.twin")
         self._drawn = drawn
         self._noisy = noisy
@@ -46,6 +45,11 @@ class Twin:
     @cached_property
     def _opened(self) -> Device:
         return self._drawn.open_twin(noisy=self._noisy)
+
+    @cached_property
+    def block_bytes(self) -> int:
+        """The logical block: of an array the largest of its members."""
+        return self._opened.info.logical_block_bytes
 
     def fork(self, *, caches: bool = False) -> Device:
         """Give a copy as opened, with its caches on, or off as far as the drive allows."""
