@@ -236,7 +236,8 @@ def _counted(ask: Ask, filled: _Filled, seen: Evidence) -> Iterator[Finding]:
         # Reads tell what it holds, whether or not anything empties it.
         yield from _told(count, unit, block, seen)
         return
-    said = seen.saying(f"it takes {alone:.3g} writes, but in what units is not certain")
+    taken = f"it takes {alone:.3g} writes, but in what units is not certain"
+    said = seen.saying(taken if alone >= 1 else "single blocks leave it as fast as they come")
     if filled.stays(ask):
         yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, said)
     else:
