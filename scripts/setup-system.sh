@@ -16,6 +16,7 @@ mkfs.btrfs:btrfs-progs:refusal of btrfs
 mkfs.f2fs:f2fs-tools:advised lines of F2FS
 sfdisk:fdisk:advised lines of partitions
 pvcreate:lvm2:advised lines of LVM
+modprobe:kmod:advised lines that drivers of the kernel take
 cryptsetup:cryptsetup-bin:advised lines of dm-crypt
 nbdinfo:libnbd-bin:NBD with the clients of libnbd
 nbdfuse:libnbd-bin:a simulated drive as a block device

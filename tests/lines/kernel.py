@@ -23,6 +23,7 @@ def driver(*names: str) -> None:
     NotHereError
         If this kernel has them not.
     """
+    need("modprobe")
     for name in names:
         for where in ([], ["-d", str(LAB_KERNEL)]):
             words = ["modprobe", *where, name]
