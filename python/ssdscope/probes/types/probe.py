@@ -14,7 +14,7 @@ a unit may lie on one die with a page of each type: then neighbours wait for eac
 Cannot tell. Types that take as long to read; a read cache that stays on; on a large drive a region
 of one bit that is not known hides that there is more than one type.
 Cost. 50,000 reads of a block; 200,000 and up to a quarter of the drive written where they differ.
-Source. docs/observability.md; issue of page types as a rival of collection.
+Source. docs/observability.md.
 """
 
 from __future__ import annotations
