@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["before", "each", "planned_writes_bytes", "run"]
 
-FAIR_SHARES = 6.0
+FAIR_SHARES = 7.0
 """A probe may take so many times what each of those left would have of the time..."""
 MOST_SHARE = 0.75
 """... but never more of it than this, where others are still to come."""
