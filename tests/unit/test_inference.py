@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import ruptures
@@ -217,6 +219,12 @@ def test_signed_differences_as_scipy_ranks_them(rng: np.random.Generator) -> Non
         assert (found.estimate > 1) == (shift > 0)
     assert max(signed(rng.normal(0, 0.1, 500)).score for _ in range(200)) < 10
     assert signed([0.1, np.nan]).estimate is None
+
+
+def test_signed_differences_that_cancel_bound_nothing() -> None:
+    found = signed([1.22, -1.99, 0.55, 0.73, -1.22, 1.22, -0.28])
+    assert 0 < found.score < 1e-5
+    assert (found.interval, found.bound) == ((0.0, math.inf), math.inf)
 
 
 @pytest.mark.parametrize("length", [5, 12, 24])

@@ -52,11 +52,18 @@ def contrast(series: Series, *, share: float = 1.0) -> Weighed:
     half = float(stdtrit(freedom, 1 - ENDS[0] * share)) * error
     t = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
     score = clipped.size / 2 * math.log1p(t**2 / freedom) if t < math.inf else math.inf
-    # Few ratios that scatter by orders of magnitude bound nothing: numpy gives infinity there.
+    return _within(mean, half, score)
+
+
+def _within(middle: float, half: float, score: float) -> Weighed:
+    """Return a ratio by its logarithm, and half of the interval of that.
+
+    Few that scatter by orders of magnitude bound nothing: numpy gives infinity there.
+    """
     with np.errstate(over="ignore"):
-        low, high = (float(np.exp(mean + each)) for each in (-half, half))
-        bound = float(np.expm1(abs(mean) + half))
-    return Weighed(math.exp(mean), (low, high), score, math.expm1(abs(mean)), bound)
+        low, high = (float(np.exp(middle + each)) for each in (-half, half))
+        bound = float(np.expm1(abs(middle) + half))
+    return Weighed(math.exp(middle), (low, high), score, math.expm1(abs(middle)), bound)
 
 
 def _clipped(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -120,13 +127,7 @@ def signed(differences: ArrayLike) -> Weighed:
     # By ranks a shift may have another sign than the median: then it is of neither.
     score = score if shift * along > 0 else 0.0
     half = abs(shift) * NORMAL / math.sqrt(2 * score) if score > 0 else abs(shift)
-    return Weighed(
-        math.exp(shift),
-        (math.exp(shift - half), math.exp(shift + half)),
-        score,
-        math.expm1(abs(shift)),
-        math.expm1(abs(shift) + half),
-    )
+    return _within(shift, half, score)
 
 
 def _ratios(kept: Series) -> NDArray[np.float64]:
