@@ -263,9 +263,10 @@ def _late(ask: Ask, first: Search) -> Finding | None:
     found = _ends(taken)
     if found.estimate is None or not verdict.is_found(found, "filled") or found.effect < ERASES:
         return None
-    ask.progress("long bursts", 2 / 3)
-    if fits(ask.info) and isinstance(told := by_fills(ask), Detected):
-        return told
+    if ask.heavy and fits(ask.info):
+        ask.progress("long bursts", 2 / 3)
+        if isinstance(filled_twice := by_fills(ask), Detected):
+            return filled_twice
     evidence = Evidence(
         figures={"slows_down_at_bytes": found.estimate},
         detail="a region so large takes what is free, and its size changes with that",
@@ -313,12 +314,17 @@ def _exhibit(taken: Series, fill: Fill, at: float | None) -> Exhibit:
 
 
 def plans(info: DeviceInfo) -> list[Plan]:
-    """Return a search, pairs that write as much as is left of one capacity, and long bursts."""
+    """Return a search, and pairs that write as much as is left of one capacity."""
     unit = base_request_bytes(info)
     search = Search(unit_bytes=unit, most_bytes=info.capacity_bytes, grown_bytes=GROWN_BYTES)
     left = info.capacity_bytes - search.writes_bytes(info) - writes_bytes(info)
     fill = Fill(unit_bytes=unit, length=unit, one=left // unit, other=0, runs=1)
-    return [search, fill, *([Fills()] if fits(info) else [])]
+    return [search, fill]
+
+
+def more(info: DeviceInfo) -> list[Plan]:
+    """Return long bursts, which may follow the search."""
+    return [Fills()] if fits(info) else []
 
 
 PROBE = ProbeInfo(
@@ -326,8 +332,9 @@ PROBE = ProbeInfo(
     summary="region written with one bit per cell: how much fits before writes slow down",
     weight="standard",
     properties=(SIZE,),
-    cost="up to one capacity, written in order",
+    cost="up to one capacity, written in order; up to 1.8 with a full budget",
     detect=detect,
     plans=plans,
+    more=more,
     needs=("rmw_unit_bytes", "alignment_phase_bytes"),
 )

@@ -77,7 +77,12 @@ def plans(info: DeviceInfo) -> list[Plan]:
         lengths_plan(info, largest, 0, (1, largest - 1, largest, largest + 1), look)
         for look in range(2)
     ]
-    return [*shifted_plans(info), *both, Settled(held_bytes=UNKNOWN_BYTES)]
+    single, rates = [*shifted_plans(info), *both], Settled(held_bytes=UNKNOWN_BYTES)
+    if info.capacity_bytes >= LARGE_BYTES:
+        return [*single, rates]
+    # Of smaller drives rates are asked only where the first single write is refused.
+    more = rates.writes_bytes(info) > sum(each.writes_bytes(info) for each in single)
+    return [*single[:1], rates] if more else list(single)
 
 
 def detect(ask: Ask) -> Iterator[Finding]:

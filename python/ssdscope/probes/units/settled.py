@@ -33,8 +33,8 @@ DEPTH, MEASURED = 64, 512
 MORE_THAN_HELD = 1.25
 """Times what the buffer holds, that goes before."""
 MIB = 1024 * 1024
-MOST_BYTES = 8 * 1024 * MIB
-"""Written, behind the span."""
+MOST_BYTES, MOST_SHARE = 8 * 1024 * MIB, 0.9
+"""Written behind the span, and of the capacity in all."""
 SPAN_BUFFERS, LEAST_SPAN = 8, 512 * MIB
 """Buffers, and bytes, over which places are drawn: few meet another that the buffer still holds."""
 RESTED = 2 * DEPTH
@@ -58,8 +58,8 @@ class Settled(Plan):
     held_bytes: int
 
     def writes_bytes(self, info: DeviceInfo) -> int:
-        """Return the most that it writes: the span in order, and then as much as the drive has."""
-        return self._span(info) + min(info.capacity_bytes, MOST_BYTES)
+        """Return the most that it writes: the span in order, and then what is left of it."""
+        return min(self._span(info) + MOST_BYTES, int(MOST_SHARE * info.capacity_bytes))
 
     def _span(self, info: DeviceInfo) -> int:
         most = max(SPAN_BUFFERS * self.held_bytes, LEAST_SPAN)
@@ -72,7 +72,7 @@ class Settled(Plan):
         bench.idle(SETTLE_NS)
         once = partial(self._stretch, bench, rng, (1, 1, 0), 0, RESTED)
         rested = in_peace(bench, once, patient=True)
-        left = min(bench.info.capacity_bytes, MOST_BYTES)
+        left = self.writes_bytes(bench.info) - self._span(bench.info)
         pen = _Pen(self, bench, rng, [Series.of([0], [rested])], left)
         searched(bench.info, rested, pen.took)
         return joined(pen.rows)
