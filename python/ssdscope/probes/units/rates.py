@@ -60,7 +60,7 @@ def searched(info: DeviceInfo, rested_ns: float, took: Took) -> Weighed:
         No estimate if there is none. The bound is 0 if the unit is the logical block for certain.
     """
     if info.logical_block_bytes >= PAGE_STEPS[0][0]:
-        one, two = took([(1, 1, 0), (2, 1, 0)], ROUNDS // 2).T
+        one, two = took([(1, 1, 0), (2, 1, 0)], ROUNDS).T
         found = contrast(_pairs(two, one))
         if found.interval and found.interval[0] > TWICE and np.median(one) > FULL * rested_ns:
             return nothing(0.0)
