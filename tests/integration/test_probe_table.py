@@ -10,6 +10,7 @@ from tests.integration import reading_drives
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
 from ssdscope.probes import session
+from ssdscope.probes.asking import answers
 from ssdscope.probes.bench.ledger import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.caches import probe as caches
@@ -126,9 +127,10 @@ def test_a_table_in_memory_is_absent(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["huang-hdd-s", "ryu-hdd"])
 def test_a_seek_is_no_zone(name: str) -> None:
-    device = open_target(f"sim:{name}", seed=1).device
-    found = {each.name: each for each in table.detect(Bench(device, DEFAULT, 1))}
-    assert not any(isinstance(each, Detected | Ambiguous) for each in found.values())
+    bench = Bench(open_target(f"sim:{name}", seed=1).device, DEFAULT, 1)
+    found = list(answers(table.PROBE, bench, bench))
+    assert {each.name for each in found} == {*table.PROBE.properties}
+    assert not any(isinstance(each, Detected | Ambiguous) for each in found)
 
 
 def test_blocks_again_prove_nothing_where_a_read_cache_stays_on() -> None:
