@@ -12,6 +12,9 @@ SPLIT_LEAST = 8
 NORMAL = 1.96
 """Standard errors on either side of an interval of 95 %."""
 
+ONE_SIDED = 1.645
+"""Standard errors, for 95 % on one side."""
+
 ENDS = (0.025, 0.975)
 """Shares of what may be below either end of it."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.levels import NEGLIGIBLE, QUARTILES
+from ssdscope.inference.levels import NEGLIGIBLE, ONE_SIDED, QUARTILES
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.seeds import stream
@@ -32,8 +32,6 @@ PERMUTATIONS = 199
 EULER = 0.5772156649
 MEMBERS = 8
 """Of an array, at most, one of which has a stretch of a period."""
-ONE_SIDED = 1.645
-"""Standard errors, for 95 %."""
 
 
 def period(series: Series, periods: ArrayLike, *, seed: int = 0) -> Weighed:

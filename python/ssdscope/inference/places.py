@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.levels import NEGLIGIBLE, ONE_SIDED
 from ssdscope.inference.noise import normal_scores, usual
 from ssdscope.inference.series import Series, Weighed, nothing
 
@@ -21,8 +22,6 @@ __all__ = ["halves_of", "logs_of", "places"]
 
 NEIGHBOURS = 64
 """Visits one after the other, whose median is the usual of their time."""
-ONE_SIDED = 1.645
-"""Standard errors, for 95 %."""
 RANGE = math.sqrt(6)
 """Deviations between the ends of three equal levels, which lie further apart than two do."""
 
@@ -76,7 +75,7 @@ def places(series: Series) -> Weighed:
         return nothing(0.0)
     kinds = np.zeros(one.size)
     agreed = float(np.corrcoef(normal_scores(one, kinds), normal_scores(other, kinds))[0, 1])
-    score = -one.size / 2 * math.log(max(1 - max(agreed, 0.0) ** 2, 1e-12))
+    score = -one.size / 2 * math.log(max(1 - max(agreed, 0.0) ** 2, NEGLIGIBLE))
     shared = max(float(np.cov(one, other)[0, 1]), 0.0)
     most = shared + ONE_SIDED * float(one.std() * other.std()) / math.sqrt(one.size)
     effect, bound = (math.expm1(RANGE * math.sqrt(each)) for each in (shared, most))

@@ -189,7 +189,7 @@ def nothing(bound: float = math.inf) -> Weighed:
 def group_medians(
     values: NDArray[np.float64], group: NDArray[np.int64], count: int
 ) -> NDArray[np.float64]:
-    """Give the median of each group; NaN of one that has none.
+    """Return the median of each group; NaN of one that has none.
 
     Parameters
     ----------

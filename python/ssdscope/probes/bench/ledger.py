@@ -153,7 +153,7 @@ class Bench(Known):
         self._progress(stage, share)
 
     def take(self, plan: Plan) -> Series:
-        """Give the series of a plan; one that was taken before is not measured again."""
+        """Return the series of a plan; one that was taken before is not measured again."""
         if (taken := self.record.get(plan)) is not None:
             return taken
         try:

@@ -71,10 +71,10 @@ def detect(ask: Ask) -> Iterator[Finding]:
         again = ask.take(replace(plan, number=number))
         # What is read in another round is of strata of its own.
         taken = taken.then(replace(again, stratum=again.stratum + number * 2 * ALONE))
-        told = contrasts(taken)
-        found = judged(told, cautions(ask.info), float(ask.found("interleave_degree") or 1))
+        compared = contrasts(taken)
+        found = judged(compared, cautions(ask.info), float(ask.found("interleave_degree") or 1))
         # A score grows with what is taken: one that comes to no half of its level is given up.
-        hoped = ROUNDS / (number + 1) * max(each.score for each in told.values())
+        hoped = ROUNDS / (number + 1) * max(each.score for each in compared.values())
         answered = isinstance(found, Detected) or found.reason is Reason.LINK_BOUND
         if answered or hoped < verdict.level_of("contrast") / 2:
             break

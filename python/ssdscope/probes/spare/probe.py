@@ -111,18 +111,18 @@ def detect(ask: Ask) -> Iterator[Finding]:
     if capacity < LEAST_UNITS * plan.unit_bytes:
         yield from _neither(Reason.RANGE_TOO_SMALL, "it holds too few RMW units")
         return
-    found = _knee(_behind(ask.take(plan), region))
+    found = _knee(alone := _behind(ask.take(plan), region))
     if found.estimate is not None and found.estimate > FULL_MOST * capacity:
         plan = replace(plan, state=State.FILLED)
-        found = _knee(_behind(ask.take(plan), region))
+        found = _knee(alone := _behind(ask.take(plan), region))
     if found.estimate is None or found.score < BEGUN:
         yield from _neither(Reason.EFFECT_BELOW_NOISE, "writes do not become slower for good")
         return
     near = round(found.estimate / capacity, 3)
     ask.progress("overwriting many at once", 1 / 3)
     at_once = ask.take(_later(AtOnce, plan, math.e * near + SETTLED))
-    both = _behind(ask.take(plan), region), _behind(at_once, region)
-    spare = _spare(ask, _in_waves(_borne_out(found, both[1]), *both), ask.take(plan))
+    together = _behind(at_once, region)
+    spare = _spare(ask, _in_waves(_borne_out(found, together), alone, together), ask.take(plan))
     yield spare
     if isinstance(spare, Detected):
         yield _amplification(ask, plan, at_once, near)
