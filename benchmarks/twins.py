@@ -40,7 +40,7 @@ from ssdscope.recovery.generator import draw
 from ssdscope.report import survey
 from ssdscope.seeds import stream
 from ssdscope.targets import Device, open_target
-from ssdscope.twin.settling import Settled, settled, told_apart
+from ssdscope.twin.rows import Row, fitted_rows
 from ssdscope.workloads.figures import Stretch, counted, figures_of, run_stretch
 from ssdscope.workloads.sustained import sustain
 
@@ -100,7 +100,13 @@ def _figure(stretches: list[Stretch]) -> dict[str, Any]:
     return {"mean_ns": figure.mean_ns, "relative_half_width": half}
 
 
-def kept_up(copy: Device, row: Settled | None) -> float | None:
+def smallest_at_rest(rows: Sequence[Row]) -> Row | None:
+    """Choose the smallest random write that the drive was brought to rest with."""
+    rest = [row for row in rows if row.sort == "rest" and row.rw == "randwrite"]
+    return min(rest, key=lambda row: row.block_bytes, default=None)
+
+
+def kept_up(copy: Device, row: Row | None) -> float | None:
     """Bring the smallest random write to rest on the twin; its rate over the drive's, less 1."""
     if row is None:
         return None
@@ -123,7 +129,7 @@ def judge(folder: Path, uri: str, count: int) -> dict[str, Any]:
     errors = stats.prediction_errors(
         [row["drive_ns"] for row in rows], [row["twin_ns"] for row in rows]
     )
-    rate = kept_up(copy, told_apart(settled(report.performance["sustained"]))[0])
+    rate = kept_up(copy, smallest_at_rest(fitted_rows(report.performance)))
     near = errors.median_ape <= MEDIAN_MAX and errors.p90_ape <= P90_MAX
     said = told["errors"] or {}
     return result | {

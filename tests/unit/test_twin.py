@@ -6,65 +6,74 @@ import numpy as np
 import pytest
 
 from ssdscope.errors import ConfigError
-from ssdscope.findings import Detected, Findings
+from ssdscope.findings import Detected, Findings, Undetectable
+from ssdscope.findings.reasons import Reason
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.twin import Staircase, build, fit_staircase
+from ssdscope.twin import Twin, build
+from ssdscope.twin.begin import asked
 from ssdscope.twin.design import Design
-from ssdscope.twin.likeness import Measured, means_ns
+from ssdscope.twin.rows import Row
+from ssdscope.twin.running import Runner, means_ns
 
-PAGE = 4096
-SIZES = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]) * PAGE
 TRUTH = Design(
-    64 << 20, 512, channels=4, queue_depth=1, map_unit_bytes=8192, spare_ratio=0.2,
-).timed({"firmware": 20_000.0, "link": 4.0, "read": 60_000.0, "transfer": 3.0})  # fmt: skip
-INFO = DeviceInfo("file", 64 << 20, 512, "wall", False, False, False, False)
-SIZES_KIB = (4, 8, 16, 24, 40, 64, 160)
-READS = [(rw, kib << 10, 1) for rw in ("read", "randread") for kib in SIZES_KIB]
-READS += [("randread", 4096, 16), ("randread", 65_536, 16)]
-
-
-@pytest.mark.parametrize(
-    "truth",
-    [Staircase(8, 130_600, 500, 0.4656, 0.0), Staircase(1, 80_000, 1_000, 2.0, 0.0)],
+    {
+        "default_state": "sequential",
+        "over_provisioning_ratio": 0.2,
+        "ftl.kind": "page",
+        "ftl.map_unit_bytes": 8192,
+        "nand.channels": 4,
+        "nand.pages_per_block": 64,
+        "nand.page_bytes": 4096,
+        "nand.read_ns": 60_000,
+        "nand.program_ns": 400_000,
+        "nand.erase_ns": 2_000_000,
+        "channel.ns_per_byte": 3.0,
+        "host.command_ns": 20_000,
+        "host.bytes_per_second": 250e6,
+        "host.queue_depth": 1,
+    },
+    64 << 20,
 )
-def test_a_known_staircase_is_recovered(truth: Staircase) -> None:
-    latency = truth.latency_ns(SIZES, PAGE)
-    fit = fit_staircase(SIZES, latency, truth.plateau_iops(PAGE), PAGE)
-    assert fit.units == truth.units
-    assert fit.unit_ns == pytest.approx(truth.unit_ns, rel=0.02)
-    assert fit.latency_ns(SIZES, PAGE) == pytest.approx(latency, rel=0.01)
-    assert fit.error < 0.01
+INFO = DeviceInfo("file", 64 << 20, 512, "wall", False, False, False, False)
+READS = [row for row in asked() if row.sort == "read"]
+WORK_S = 6.0
+"""Less than a twin is given: the drive is a simple one."""
 
 
-def points(
-    design: Design, workloads: list[tuple[str, int, int]], split: str
-) -> list[dict[str, Any]]:
-    """What a survey of a design measures."""
-    rows = [Measured(*each, 100, 1.0) for each in workloads]
-    device = open_drive(drive_toml(design.values(), []), "truth", 7)
+def points(rows: list[Row], split: str) -> list[dict[str, Any]]:
+    """What a survey of the drive measures."""
+    means = means_ns(Runner(rows, 7), TRUTH)
     return [
         row.told() | {"mean_ns": float(mean), "requests": 100, "bursts": 1, "split": split}
-        for row, mean in zip(rows, means_ns(device, rows, 7, whole=True), strict=True)
+        for row, mean in zip(rows, means, strict=True)
     ]
 
 
 def unit(size: int) -> Findings:
-    return Findings(
-        [Detected(name="rmw_unit_bytes", probe="p", value=size, interval=None, effect=1.0)]
-    )
+    detected = Detected(name="rmw_unit_bytes", probe="p", value=size, interval=None, effect=1.0)
+    reason = Reason.EFFECT_BELOW_NOISE
+    refused = Undetectable(name="write_buffer_bytes", probe="p", reason=reason)
+    return Findings([detected, refused])
+
+
+def held() -> list[Row]:
+    rows = (("randread", 12_288, 2), ("read", 32_768, 8), ("randread", 8192, 1))
+    return [Row("read", rw, size, depth, 100, 1.0) for rw, size, depth in rows]
 
 
 def test_a_twin_of_a_known_drive_answers_as_it_does() -> None:
-    held = [("randread", 12_288, 2), ("read", 32_768, 8), ("randread", 8192, 1)]
-    measured = {"points": points(TRUTH, READS, "grid") + points(TRUTH, held, "off-grid")}
-    twin = build(unit(8192), INFO, measured, name='a"\n[nand]\nchannels = 99', seed=1)
+    measured = {"points": points(READS, "grid") + points(held(), "off-grid")}
+    hostile = 'a"\n[nand]\nchannels = 99'
+    twin = build(unit(8192), INFO, measured, name=hostile, seed=1, work_s=WORK_S)
     assert not isinstance(twin, str)
     document = twin.to_json()
-    assert document["errors"]["n"] == len(held)
-    assert document["errors"]["p90_ape"] < 0.03
+    assert document["errors"]["n"] == len(held())
+    assert document["errors"]["p90_ape"] < 0.05
     assert not document["sketch"]
-    assert document["not_modelled"], "nobody looked for most of what a drive may have"
+    assert document["not_modelled"] == [
+        "write_buffer_bytes: write buffer undetectable; as fits best"
+    ]
     assert twin.toml.count("\n[nand]\n") == 1, "a hostile name stays inside its comment"
     opened = open_drive(twin.toml, "twin", 1)
     assert opened.info.capacity_bytes == INFO.capacity_bytes
@@ -72,10 +81,11 @@ def test_a_twin_of_a_known_drive_answers_as_it_does() -> None:
 
 
 def test_what_is_further_off_than_the_usual_latency_is_no_twin() -> None:
-    grid = points(TRUTH, READS, "grid")
+    grid = points(READS, "grid")
     usual = float(np.exp(np.mean(np.log([row["mean_ns"] for row in grid]))))
     odd = [row | {"mean_ns": usual, "split": "off-grid"} for row in grid]
-    reason = build(unit(8192), INFO, {"points": grid + odd}, name="x", seed=1)
+    measured = {"points": grid + odd}
+    reason = build(unit(8192), INFO, measured, name="x", seed=1, work_s=WORK_S)
     assert isinstance(reason, str)
     assert "no better than always answering" in reason
 
@@ -85,15 +95,28 @@ def test_no_twin_without_measurements() -> None:
     assert reason == "the latency of reads could not be measured"
 
 
+@pytest.mark.parametrize(
+    ("median", "p90", "sketch"), [(0.04, 0.14, False), (0.04, 0.16, True), (0.06, 0.14, True)]
+)
+def test_a_twin_beyond_the_bar_is_a_sketch(median: float, p90: float, sketch: bool) -> None:
+    errors = [*[median] * 8, p90, p90]
+    rows = [{"mean_ns": 1.0, "predicted_ns": 1 + error} for error in errors]
+    assert Twin("", rows, 0.0).sketch == sketch
+
+
 @pytest.mark.parametrize("unit_bytes", [2048, 6144, 12_288])
 @pytest.mark.parametrize("merge_bytes", [0, 3 << 20])
 def test_a_design_has_the_capacity_that_was_measured(unit_bytes: int, merge_bytes: int) -> None:
     capacity = 60 << 20
-    design = Design(
-        capacity, 512, log_block=merge_bytes > 0, merge_unit_bytes=merge_bytes, channels=3,
-        page_bytes=2048, map_unit_bytes=unit_bytes, spare_ratio=0.3, log_blocks=4,
-    )  # fmt: skip
-    opened = open_drive(drive_toml(design.values(), []), "design", 1)
+    keys: dict[str, str | int | float | bool | list[int]] = {
+        "nand.channels": 3, "nand.page_bytes": 2048, "ftl.map_unit_bytes": unit_bytes,
+        "over_provisioning_ratio": 0.3,
+    }  # fmt: skip
+    if merge_bytes:
+        keys |= {"ftl.kind": "log-block", "ftl.merge_unit_bytes": merge_bytes, "ftl.log_blocks": 4}
+        keys["nand.pages_per_block"] = merge_bytes // 3 // 2048
+    design = Design({**TRUTH.values, **keys}, capacity).evened()
+    opened = open_drive(drive_toml(design.file(), []), "design", 1)
     step = merge_bytes or unit_bytes
     assert opened.info.capacity_bytes == -(-capacity // step) * step
 

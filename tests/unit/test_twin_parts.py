@@ -1,6 +1,6 @@
-"""Parts of the fit of a twin: noise, smaller drives for settled rates, structure of findings."""
+"""Parts of the fit of a twin: noise, smaller drives, what findings say, numbers and neighbours."""
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,14 +8,42 @@ import pytest
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Findings
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.twin import questions, settling, starts, structure
-from ssdscope.twin.build import Twin
+from ssdscope.twin.begin import Drawn, asked, drawn_drives, nearest
+from ssdscope.twin.choices import neighbours
 from ssdscope.twin.design import Design
-from ssdscope.twin.likeness import Allowance
+from ssdscope.twin.fit import Fitter
+from ssdscope.twin.found import found_of
+from ssdscope.twin.free import at_bounds, free_of, moved
 from ssdscope.twin.noise import noise, without_spikes
-from ssdscope.workloads import Workload
+from ssdscope.twin.rows import Row, fitted_rows, held_out_rows
+from ssdscope.twin.running import Runner, opened
+from ssdscope.twin.smaller import at_rest, for_bursts
 
 INFO = DeviceInfo("file", 4 << 30, 512, "wall", True, False, False, False)
+PAGE = Design(
+    {
+        "default_state": "sequential",
+        "over_provisioning_ratio": 0.2,
+        "ftl.kind": "page",
+        "nand.channels": 4,
+        "nand.pages_per_block": 64,
+        "nand.page_bytes": 4096,
+        "nand.read_ns": 60_000,
+        "nand.program_ns": 400_000,
+        "nand.erase_ns": 2_000_000,
+        "channel.ns_per_byte": 3.0,
+        "host.command_ns": 20_000,
+        "host.bytes_per_second": 250e6,
+        "host.logical_block_bytes": 512,
+    },
+    512 << 20,
+)
+MERGES = PAGE.having(
+    {
+        "ftl.kind": "log-block", "ftl.merge_unit_bytes": 1 << 20, "ftl.log_blocks": 400,
+        "over_provisioning_ratio": 0.1,
+    }
+)  # fmt: skip
 
 
 def distribution(latency: np.ndarray) -> list[dict[str, object]]:
@@ -42,6 +70,9 @@ def test_spikes_are_foreseen_instead_of_met_by_chance() -> None:
     assert rest == {"disturbance.noise_sigma": 0.12}
     assert added_ns == pytest.approx(5_000)
     assert without_spikes({}) == ({}, 0.0)
+    row = Row("read", "randread", 4096, 1, 60, 1.0)
+    calm, spiky = Runner([row], 1).logs([PAGE, PAGE.having(spikes)])
+    assert np.exp(spiky[0]) - np.exp(calm[0]) == pytest.approx(5_000, rel=0.01)
 
 
 def test_a_drive_of_a_few_times_has_no_noise() -> None:
@@ -50,126 +81,57 @@ def test_a_drive_of_a_few_times_has_no_noise() -> None:
     assert noise([]) == {}
 
 
-@pytest.mark.parametrize("log_block", [False, True])
-def test_a_smaller_drive_keeps_array_and_shares(log_block: bool) -> None:
-    design = Design(
-        8 << 30, 512, log_block=log_block, merge_unit_bytes=(1 << 20) * log_block,
-        log_blocks=400, spare_ratio=0.2,
-    )  # fmt: skip
-    small = settling.smaller(design, 4096)
-    assert small.capacity_bytes < design.capacity_bytes / 8
-    before, after = (each.values() for each in (design, small))
-    for key in ("nand.channels", "nand.pages_per_block", "nand.page_bytes"):
-        assert before[key] == after[key]
-    if log_block:
-        share = small.capacity_bytes / design.capacity_bytes
-        assert small.log_blocks == pytest.approx(400 * share, abs=1)
-    else:
-        ratios = [each["over_provisioning_ratio"] for each in (before, after)]
-        assert ratios[0] == pytest.approx(ratios[1], rel=0.2)
-    open_drive(drive_toml(after, []), "small", 1)
+def at_rest_ns(design: Design, *, whole: bool, monkeypatch: pytest.MonkeyPatch) -> float:
+    if whole:
+        monkeypatch.setattr("ssdscope.twin.running.at_rest", lambda each: each)
+    row = Row("rest", "randwrite", 4096, 16, 400, 1.0)
+    (logs,) = Runner([row], 5).logs([design])
+    monkeypatch.undo()
+    return float(np.exp(logs[0]))
 
 
-def test_units_that_were_counted_are_moved_but_stay_as_many() -> None:
-    design = Design(4 << 30, 512, channels=6, ways=2)
-    sure = frozenset({"interleave_degree"})
-    asked = [*questions.of_reads(sure), *questions.of_writes(sure)]
-    assert {each.units for question in asked for each in question(design)} == {12}
-    assert {each.ways for question in asked for each in question(design)} == {1, 2, 3, 4, 6}
+@pytest.mark.parametrize("spare", [0.1, 0.28])
+def test_a_smaller_drive_comes_to_the_same_rest(
+    spare: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    design = PAGE.having({"over_provisioning_ratio": spare})
+    assert at_rest(design).capacity_bytes < design.capacity_bytes / 2
+    whole, small = (
+        at_rest_ns(design, whole=whole, monkeypatch=monkeypatch) for whole in (True, False)
+    )
+    assert small == pytest.approx(whole, rel=0.08), "two runs of one drive differ by 2 %"
 
 
-def test_a_run_of_pages_that_was_found_lies_in_one_block() -> None:
-    run = Detected(name="placement_pages", probe="p", value=96, interval=None, effect=1.0)
-    design = structure.known(Findings([run]), INFO, {}).design
-    assert design.pages_per_block % 96 == 0
-    assert open_drive(drive_toml(design.values(), []), "twin", 1)
+def test_a_smaller_drive_keeps_shares() -> None:
+    design = MERGES.having({"nand.pages_per_block": 64})
+    design = Design(design.values, 8 << 30)
+    small = at_rest(design)
+    share = small.capacity_bytes / design.capacity_bytes
+    assert share < 1 / 8
+    assert small.whole("ftl.log_blocks") == pytest.approx(400 * share, abs=1)
+    open_drive(drive_toml(small.file(), []), "small", 1)
 
 
-def test_a_smaller_drive_has_no_more_spare_space() -> None:
-    design = Design(32 << 30, 512, spare_ratio=0.035)
-    small = settling.smaller(design, 4096)
-    assert small.capacity_bytes < design.capacity_bytes / 8
-    ratio = small.values()["over_provisioning_ratio"]
-    assert ratio == pytest.approx(design.values()["over_provisioning_ratio"], rel=0.03)
+def test_a_drive_for_bursts_keeps_what_they_can_fill() -> None:
+    whole = Design(PAGE.values, 80 << 30)
+    burst = 100 << 20
+    small = for_bursts(whole, burst)
+    assert small.capacity_bytes <= 1 << 30
+    free = small.number("over_provisioning_ratio") * small.capacity_bytes
+    assert 2 * burst <= free < 3 * burst
+    assert for_bursts(PAGE, burst) == PAGE, "it is small enough"
+    open_drive(drive_toml(small.file(), []), "small", 1)
 
 
-def test_work_that_a_part_does_not_need_stays_with_the_whole() -> None:
-    whole = Allowance(10.0)
-    part = whole.part(0.5)
-    part.spend(1.3)
-    assert whole.left_s - part.left_s == pytest.approx(5.0)
-    assert part.left_s < 4
+def detected(values: dict[str, float | str]) -> list[Finding]:
+    return [
+        Detected(name=name, probe="p", value=value, interval=None, effect=1.0)
+        for name, value in values.items()
+    ]
 
 
-@pytest.mark.parametrize(
-    ("median", "p90", "sketch"), [(0.04, 0.14, False), (0.04, 0.16, True), (0.06, 0.14, True)]
-)
-def test_a_twin_beyond_the_bar_is_a_sketch(median: float, p90: float, sketch: bool) -> None:
-    errors = [*[median] * 8, p90, p90]
-    rows = [{"mean_ns": 1.0, "predicted_ns": 1 + error} for error in errors]
-    assert Twin("", Design(1 << 30, 512), rows, 0.0).sketch == sketch
-
-
-def test_a_large_drive_is_fitted_as_a_smaller_one_unless_its_size_shows() -> None:
-    design = Design(80 << 30, 512, map_unit_bytes=16_384, phase_bytes=4096, channels=10)
-    small = design.trimmed()
-    assert small.capacity_bytes == (4 << 30) - 4096
-    assert replace(small, capacity_bytes=design.capacity_bytes) == design
-    for extra in ({"map__kind": "zones"}, {"read_cache__bytes": 1 << 20}):
-        assert design.also(**extra).trimmed().capacity_bytes == design.capacity_bytes
-
-
-def test_spare_space_is_found_from_what_is_kept_up() -> None:
-    truth = Design(128 << 20, 512, queue_depth=1, spare_ratio=0.25)
-    row = settling.Settled("randwrite", 4096, 16, 1.0)
-    allowance = Allowance(60.0)
-    mean = settling.latency_ns(truth, row, 1, allowance)
-    assert mean is not None
-    start = replace(truth, spare_ratio=0.07)
-    found = settling.with_spare(start, replace(row, mean_ns=mean), 2, allowance)
-    assert found.spare_ratio == pytest.approx(0.25, rel=0.15)
-    assert 0 < allowance.left_s < 60.0
-    assert settling.with_spare(start, replace(row, mean_ns=mean), 2, Allowance(0.0)) == start
-
-
-def went_on(rates: list[float], **other: object) -> dict[str, object]:
-    course = {"rates_bytes_per_s": rates, "bytes_written": 400 * 4096, "round_bytes": 100 * 4096}
-    return {"rw": "randwrite", "block_bytes": 4096, "iodepth": 4, "course": course, **other}
-
-
-def test_a_twin_is_held_to_writes_that_go_on_without_coming_to_rest() -> None:
-    design = Design(128 << 20, 512, queue_depth=1).also(write_buffer__bytes=1 << 20)
-    drive = open_drive(drive_toml(design.values(), []), "drive", 1)
-    plan = Workload(rw="randwrite", block_bytes=4096, iodepth=4, seed=9)
-    drive.run(replace(plan, requests=300))
-    rate = 100 * 4096 * 1e9 / drive.run(replace(plan, requests=100, seed=10)).elapsed_ns
-    (row,) = settling.written_on([went_on([2 * rate, rate, rate, rate], reached=False)])
-    assert (row.before, row.requests) == (300, 100)
-    for program, error in ((1.0, 0.0), (3.0, 1.0)):
-        slow = design.timed({"program": program * design.times["program"]})
-        twin = open_drive(drive_toml(slow.values(), []), "twin", 2)
-        found = settling.latency_then_ns(twin, row, 3)
-        assert np.isfinite(found)
-        assert (found / row.mean_ns - 1 > error / 2) == (error > 0)
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        went_on([3e6, 2e6, 1e6]),
-        went_on([1e6, 1e6]),
-        went_on([1e6] * 4, reached=True),
-        went_on([1e6] * 4, rw="write"),
-        went_on([1e6] * 4, course=None),
-    ],
-    ids=["falls", "short", "settled", "in order", "no course"],
-)
-def test_other_writes_say_nothing_of_what_comes_later(row: dict[str, object]) -> None:
-    assert settling.written_on([row]) == []
-
-
-def test_structure_is_what_was_found_and_the_rest_is_said() -> None:
-    detected = {
+def test_what_was_found_is_put_into_a_design() -> None:
+    findings = detected({
         "rmw_unit_bytes": 16_384,
         "alignment_phase_bytes": 4096,
         "merge_unit_bytes": 1 << 20,
@@ -177,39 +139,138 @@ def test_structure_is_what_was_found_and_the_rest_is_said() -> None:
         "write_buffer_unit_bytes": 8192,
         "map_zone_bytes": 3 << 20,
         "map_cache_bytes": 12 << 20,
-    }
-    findings: list[Finding] = [
-        Detected(name=name, probe="p", value=value, interval=None, effect=1.0)
-        for name, value in detected.items()
-    ]
+        "interleave_degree": 6,
+    })  # fmt: skip
     findings.append(Absent(name="read_ahead_bytes", probe="p", bound=0.01, reason="r"))
     findings.append(
         Ambiguous(name="read_cache_bytes", probe="p", candidates=(1 << 20, 2 << 20), reason="r")
     )
-    noise: dict[str, str | int | float | bool] = {"disturbance.noise_sigma": 0.1}
-    known = structure.known(Findings(findings), INFO, noise)
-    values = known.design.values()
-    assert values["ftl.kind"] == "log-block"
+    found = found_of(Findings(findings), INFO, {"disturbance.noise_sigma": 0.1})
+    assert not found.allows(PAGE)
+    assert found.allows(MERGES)
+    design = found.put_into(MERGES.having({"disturbance.drift_ratio": 0.2}))
+    values = design.file()
     assert values["ftl.map_unit_bytes"] == 16_384
     assert values["ftl.phase_bytes"] == 4096
     assert values["write_buffer.bytes"] == 98_304, "whole units"
     assert values["map.resident_zones"] == 4
     assert values["read_cache.bytes"] == 1 << 20, "the first of what explains it"
     assert values["disturbance.noise_sigma"] == 0.1
-    assert any(text.startswith("read_cache_bytes") for text in known.not_modelled)
-    assert not any(text.startswith("read_ahead_bytes") for text in known.not_modelled)
+    assert "disturbance.drift_ratio" not in values, "noise is the measured drive's"
+    assert design.dies == 6
+    assert design.capacity_bytes == INFO.capacity_bytes
+    open_drive(drive_toml(values, []), "twin", 1)
 
 
-def test_arrays_take_as_long_for_a_page() -> None:
-    design = Design(1 << 30, 512, channels=2, map_unit_bytes=4096)
+def test_a_run_of_pages_that_was_found_lies_in_one_block() -> None:
+    found = found_of(Findings(detected({"placement_pages": 96})), INFO, {})
+    design = found.put_into(PAGE)
+    assert design.whole("nand.pages_per_block") % 96 == 0
+    assert open_drive(drive_toml(design.file(), []), "twin", 1)
 
-    def alone_ns(each: Design) -> float:
-        times = each.times
-        return times["firmware"] + times["read"] + times["transfer"] * each.page_bytes
 
-    others = list(starts.arrays(design))
-    assert {each.page_bytes for each in others} == {2048, 4096}
-    for each in others:
-        whole = each.times["link"] + each.times["transfer"] / each.channels
-        assert whole == pytest.approx(design.times["link"] + design.times["transfer"] / 2)
-        assert alone_ns(each) == pytest.approx(alone_ns(design))
+def test_dies_that_were_counted_are_moved_but_stay_as_many() -> None:
+    found = found_of(Findings(detected({"interleave_degree": 12})), INFO, {})
+    design = found.put_into(PAGE)
+    side_by_side = {
+        each.dies
+        for each in neighbours(design, found)
+        if each.values.get("scheduler.way_interleave", True)
+    }
+    assert side_by_side == {12}
+
+
+def test_neighbours_differ_and_most_can_be() -> None:
+    found = found_of(Findings([]), INFO, {})
+    for design in (found.put_into(PAGE), found.put_into(MERGES)):
+        every = list(neighbours(design, found))
+        assert all(each.values != design.values for each in every)
+        can = sum(opened(each.file(), None, 1) is not None for each in every)
+        assert can > 0.8 * len(every)
+
+
+def test_numbers_move_together_with_what_hangs_on_them() -> None:
+    by_type = {"nand.read_by_type_ns": [40_000, 80_000]}
+    design = PAGE.having({"write_buffer.bytes": 40_960, "write_buffer.unit_bytes": 8192, **by_type})
+    free = {each.key: each for each in free_of(design, frozenset())}
+    assert "write_buffer.bytes" in free
+    assert "map.load_ns" not in free, "it has no such table"
+    assert "nand.read_ns" not in {each.key for each in free_of(design, {"nand.read_ns"})}
+    up = {free["nand.read_ns"]: np.log(2), free["write_buffer.bytes"]: np.log(1.8)}
+    after = moved(design, up)
+    assert after.values["nand.read_ns"] == 120_000
+    assert after.values["nand.read_by_type_ns"] == [80_000, 160_000]
+    assert after.values["write_buffer.bytes"] == 9 * 8192, "whole units"
+    furthest = moved(design, {free["nand.read_ns"]: 30.0})
+    assert at_bounds(furthest, {free["nand.read_ns"]}) == ["nand.read_ns"]
+    assert at_bounds(design, set(free.values())) == []
+
+
+def test_numbers_of_a_known_structure_are_recovered() -> None:
+    rows = [row for row in asked() if row.sort == "read" and row.iodepth < 64]
+    (logs,) = Runner(rows, 1).logs([PAGE])
+    wanted = [
+        Row(row.sort, row.rw, row.block_bytes, row.iodepth, row.requests, float(np.exp(each)))
+        for row, each in zip(rows, logs, strict=True)
+    ]
+    fitter = Fitter(Runner(wanted, 1))
+    start = PAGE.having({"nand.read_ns": 90_000, "channel.ns_per_byte": 2.0})
+    (begun,) = fitter.tried([start])
+    found = fitter.fitted(begun, 8)
+    assert found.cost < begun.cost / 100
+    assert found.error < 0.005
+
+
+def test_drawn_drives_come_with_what_they_take() -> None:
+    drawn = drawn_drives()
+    assert len(drawn.designs) == len(drawn.logs) > 500
+    assert drawn.logs.shape[1] == sum(row.logs().size for row in asked())
+    kinds = {each.disk or each.values.get("ftl.kind") for each in drawn.designs}
+    assert {True, "page", "log-block"} <= kinds
+
+
+def test_the_nearest_drawn_drive_is_the_one_that_did_what_was_measured() -> None:
+    drawn = drawn_drives()
+    at = next(n for n, each in enumerate(drawn.designs) if each.values.get("ftl.kind") == "page")
+    ends = np.cumsum([row.logs().size for row in asked()])[:-1]
+    rows = [
+        Row(row.sort, row.rw, row.block_bytes, row.iodepth, row.requests, 1.0,
+            tuple(np.exp(part)) if part.size > 1 else (float(np.exp(part[0])),))
+        for row, part in zip(asked(), np.split(drawn.logs[at], ends), strict=True)
+        if np.isfinite(part).all()
+    ]  # fmt: skip
+    info = DeviceInfo(
+        "file", drawn.designs[at].capacity_bytes, 512, "wall", True, False, False, False
+    )
+    first = next(nearest(drawn, rows, found_of(Findings([]), info, {}), 1))
+    assert first.values["nand.program_ns"] == drawn.designs[at].values["nand.program_ns"]
+    nobody = Drawn([], np.empty((0, drawn.logs.shape[1])))
+    assert list(nearest(nobody, rows, found_of(Findings([]), info, {}), 1)) == []
+
+
+def point(rw: str, size: int, depth: int, split: str, **more: Any) -> dict[str, Any]:
+    told = {"rw": rw, "block_bytes": size, "iodepth": depth, "mean_ns": 100.0, "split": split}
+    return told | {"requests": 800, "bursts": 2, **more}
+
+
+def test_what_is_fitted_is_not_held_out() -> None:
+    course = [50.0, 60.0, 100.0, 120.0]
+    points = [
+        point("randread", 4096, 1, "grid"),
+        point("randwrite", 4096, 1, "grid", course_ns=course),
+        point("randwrite", 1 << 20, 1, "grid"),
+        point("randwrite", 12_288, 3, "off-grid", course_ns=course),
+        point("randread", 4096, 4, "grid", mean_ns=None),
+    ]
+    sustained = [
+        point("randwrite", 4096, depth, "", reached=depth < 64) for depth in (1, 16, 64)
+    ]  # fmt: skip
+    performance = {"points": points, "sustained": sustained}
+    fitted, held = fitted_rows(performance), held_out_rows(performance)
+    assert [row.name for row in fitted] == [
+        "read randread 4096 1", "burst randwrite 4096 1", "rest randwrite 4096 16",
+    ]  # fmt: skip
+    assert [row.name for row in held] == ["burst randwrite 12288 3", "rest randwrite 4096 1"]
+    assert fitted[1].requests == 400, "of one burst"
+    assert fitted[1].logs() == pytest.approx(np.log(course))
+    assert (fitted[1].weights() ** 2).sum() == pytest.approx((fitted[0].weights() ** 2).sum())

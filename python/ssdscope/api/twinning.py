@@ -115,7 +115,7 @@ class Twin(Shown, Pictured):
 
     @property
     def not_modelled(self) -> Sequence[str]:
-        """What it has in its simplest form."""
+        """What was not found, so that it has what fits best."""
         return self.reported.not_modelled
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -162,7 +162,8 @@ class Twin(Shown, Pictured):
         -------
         WhatIfs
             A list, each with ``workload``, ``original_ns``, ``changed_ns`` and the ``ratio`` of the
-            changed to the original with its 95 % interval, ``low`` to ``high``.
+            changed to the original with its 95 % interval, ``low`` to ``high``; ``least`` to
+            ``most`` are the ratios of all designs that the measured drive may be.
 
         Raises
         ------
@@ -187,7 +188,10 @@ class Twin(Shown, Pictured):
     def _sheet(self) -> Sheet:
         from ssdscope.report.sheet import Sheet
 
-        remarks = [f"In its simplest form: {each}." for each in self.not_modelled]
+        remarks = [
+            f"Not found, as fits best: {each.partition(';')[0]}." for each in self.not_modelled
+        ]
+        remarks += [f"Other designs fit as well: {each}." for each in self.reported.differ]
         title = f"twin of {self.reported.report.uri}"
         return Sheet(title, [("error", self.reported.in_words())], remarks=remarks)
 

@@ -111,7 +111,13 @@ def _about(found: "ReportedTwin", out: str | None) -> str:
     """Say how far a twin is off, what it lacks, and where it went."""
     lines = [f"twin of {found.report.uri}", found.in_words()]
     if found.not_modelled:
-        lines += ["in its simplest form:", *(f"  {each}" for each in found.not_modelled)]
+        lines += ["not found, so that it has what fits best:"]
+        lines += [f"  {each}" for each in found.not_modelled]
+    if found.others:
+        lines += [f"{len(found.others)} other designs fit as well; they differ in"]
+        lines += [f"  {each}" for each in found.differ]
+    if found.at_bounds:
+        lines += [f"at the end of their range: {', '.join(found.at_bounds)}"]
     lines.append("write it with -O twin.toml" if out is None else f"drive file: {out}")
     return "\n".join(paragraph(each) for each in lines)
 

@@ -44,6 +44,10 @@ BURSTS, FEW_BURSTS, NARROW = 4, 2, 0.02
 """Of the writes on a simulated drive, each from the same state: how far they differ is their
 interval, whatever happens in one. Few will do where that is already within such a share."""
 LEAST_READS, LEAST_WRITES = 1000, 400
+COURSE = (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)
+"""Shares of a burst between which its course is told: what a buffer takes ends early in it."""
+LEAST_OF_COURSE = 32
+"""Requests of a burst whose course is told."""
 StageProgress = Callable[[str, float], None]
 
 
@@ -161,16 +165,21 @@ class Measurement:
         ``sustained``, what it keeps up.
     figure
         What its requests came to.
+    course_ns
+        Of a burst, mean latencies of its requests between the shares of `COURSE`.
     """
 
     point: Point
     sort: str
     figure: Figure | None = None
     failure: str | None = None
+    course_ns: tuple[float, ...] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Flatten into one object with the workload's keys first."""
         told = {**asdict(self.point), "sort": self.sort, "failure": self.failure}
+        if self.sort == "burst":
+            told["course_ns"] = None if self.course_ns is None else list(self.course_ns)
         if self.figure is None:
             return told | dict.fromkeys(FIGURE_KEYS)
         values = self.figure.to_json()
@@ -269,14 +278,18 @@ def _measure(
     device: Device, point: Point, requests: int, pace: Pace, seed: int, tries: int
 ) -> Measurement:
     sort = "burst" if point.writes else "read"
+    direction = "write" if point.writes else "read"
     found: Figure | None = None
+    course: tuple[float, ...] | None = None
     try:
         for number in range(tries):
             runtime_ns = pace.again_ns if number else pace.runtime_ns
             own = numbered(seed, number, "report.survey.tries")
             stretches = list(_stretches(device, point, requests, runtime_ns, own))
-            figure = figures_of(stretches).get("write" if point.writes else "read")
-            found = figure if found is None else _quieter(found, figure)
+            figure = figures_of(stretches).get(direction)
+            before, found = found, figure if found is None else _quieter(found, figure)
+            if found is not before and point.writes:
+                course = course_ns([each.latencies_ns(direction) for each in stretches])
             if found is None or found.waited_share is None:
                 break
     except DeviceError as error:
@@ -284,7 +297,24 @@ def _measure(
             return Measurement(point, sort, failure=error.message)
     if found is None:
         return Measurement(point, sort, failure="no request was served in the time allowed")
-    return Measurement(point, sort, found)
+    return Measurement(point, sort, found, course_ns=course)
+
+
+def course_ns(bursts: Sequence[np.ndarray]) -> tuple[float, ...] | None:
+    """Give mean latencies between the shares of `COURSE`, over several bursts; None of few.
+
+    Parameters
+    ----------
+    bursts
+        Of each the latencies of its requests, in the order of issue.
+    """
+    if min((burst.size for burst in bursts), default=0) < LEAST_OF_COURSE:
+        return None
+    ends = [np.rint(np.multiply(COURSE, burst.size)).astype(int) for burst in bursts]
+    parts = [np.split(burst, end[1:-1]) for burst, end in zip(bursts, ends, strict=True)]
+    return tuple(
+        float(np.mean([part.mean() for part in each])) for each in zip(*parts, strict=True)
+    )
 
 
 def _stretches(

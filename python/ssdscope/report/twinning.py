@@ -60,8 +60,26 @@ class ReportedTwin:
 
     @property
     def not_modelled(self) -> Sequence[str]:
-        """What it has in its simplest form, or lacks."""
+        """What was not found, so that it has what fits best."""
         told: Sequence[str] = self._told.get("not_modelled") or ()
+        return told
+
+    @property
+    def others(self) -> Sequence[str]:
+        """Drive files that the measured drive may be as well."""
+        told: Sequence[str] = self._told.get("others") or ()
+        return told
+
+    @property
+    def differ(self) -> Sequence[str]:
+        """In what those differ from the twin."""
+        told: Sequence[str] = self._told.get("differ") or ()
+        return told
+
+    @property
+    def at_bounds(self) -> Sequence[str]:
+        """Keys whose numbers ended at the end of their range."""
+        told: Sequence[str] = self._told.get("at_bounds") or ()
         return told
 
     def in_words(self) -> str:
@@ -83,6 +101,9 @@ class ReportedTwin:
             "errors": None if self.errors is None else dict(self.errors),
             "sketch": self.sketch,
             "not_modelled": list(self.not_modelled),
+            "others": list(self.others),
+            "differ": list(self.differ),
+            "at_bounds": list(self.at_bounds),
         }
 
 
@@ -128,14 +149,16 @@ def what_if(
         `ASKED`, then `KEPT_UP` brought to rest.
     """
     progress(f"{len(ASKED)} workloads on both", 0.0)
-    rows = twin.what_if(found.toml, changes, ASKED, seed)
+    rows = twin.what_if(found.toml, changes, ASKED, seed, others=found.others)
     progress("random writes brought to rest on both", 0.6)
-    return rows + twin.what_if(found.toml, changes, KEPT_UP, seed, sustained=True)
+    return rows + twin.what_if(
+        found.toml, changes, KEPT_UP, seed, sustained=True, others=found.others
+    )
 
 
 def what_if_table(rows: Sequence[twin.WhatIf]) -> Table:
     """Lay out the original and the changed twin; below 1 the changed one is faster."""
-    heads = ("workload", "depth", "as it is", "changed", "ratio", "95 % interval")
+    heads = ("workload", "depth", "as it is", "changed", "ratio", "95 % interval", "designs")
     return Table(heads, [
         (
             _named(row),
@@ -144,9 +167,17 @@ def what_if_table(rows: Sequence[twin.WhatIf]) -> Table:
             words.time(row.changed_ns),
             f"{row.ratio:.3g}",
             f"{row.low:.3g} to {row.high:.3g}",
+            _range(row),
         )
         for row in rows
     ])  # fmt: skip
+
+
+def _range(row: twin.WhatIf) -> str:
+    """Say what designs give that the measured drive may be as well."""
+    if row.least == row.most:
+        return "one"
+    return f"{row.least:.3g} to {row.most:.3g}{'' if row.agreed else ', not agreed'}"
 
 
 def _named(row: twin.WhatIf) -> str:

@@ -28,6 +28,8 @@ class Twin:
     sketch: bool = False
     chart: Chart | None = None
     not_modelled: list[str] = field(default_factory=list)
+    differ: list[str] = field(default_factory=list)
+    at_bounds: list[str] = field(default_factory=list)
     toml: str = ""
 
 
@@ -44,6 +46,8 @@ def twin(document: Document) -> Twin | None:
         sketch=is_sketch(built),
         chart=figures.twin_chart(document),
         not_modelled=[str(each) for each in built.get("not_modelled", [])],
+        differ=[str(each) for each in built.get("differ", [])],
+        at_bounds=[str(each) for each in built.get("at_bounds", [])],
         toml=str(built.get("toml") or ""),
     )
 

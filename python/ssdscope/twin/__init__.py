@@ -2,30 +2,21 @@
 
 Reading order:
 
-`structure`, `starts`, `staircase`
-    What findings say of the inside; what the curves say of units and times.
-`noise`
-    How far equal requests differ.
-`design`
-    Structure and times as a drive file.
-`likeness`, `search`, `questions`
-    A design runs what the drive ran; times by least squares; what else is tried.
-`fitting`, `settling`, `build`
-    Reads, writes, both; what is kept up; the file, held to workloads it was not fitted to.
+`design`, `smaller`
+    A drive file as values; the same drive with less of it, to be simulated in no time.
+`rows`, `running`
+    What a drive did, as numbers; designs that run the same.
+`found`, `noise`, `begin`
+    What findings say of the inside; how far equal requests differ; drawn drives to begin with.
+`free`, `fit`, `choices`
+    Numbers by least squares; what is no number by trial.
+`fitting`, `build`
+    All of that in turn; the file, held to workloads it was not fitted to.
 `asking`
     A twin opened as it stands, and what would be otherwise if it were changed.
 """
 
 from ssdscope.twin.asking import WhatIf, open_twin, what_if
 from ssdscope.twin.build import Twin, build
-from ssdscope.twin.staircase import Staircase, fit_staircase
 
-__all__ = [
-    "Staircase",
-    "Twin",
-    "WhatIf",
-    "build",
-    "fit_staircase",
-    "open_twin",
-    "what_if",
-]
+__all__ = ["Twin", "WhatIf", "build", "open_twin", "what_if"]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.errors import UsageError
+from ssdscope.errors import ConfigError, UsageError
 from ssdscope.targets.drive_writer import open_drive
-from ssdscope.twin.likeness import LABEL
+from ssdscope.twin.running import LABEL
 from ssdscope.workloads.figures import counted, run_stretch
 from ssdscope.workloads.sustained import sustain
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REPEATS = 5
 """Runs of each, from the same state with the same seed on both; how far their ratios differ is
-the interval."""
+the interval. Of other designs one is enough."""
 REQUESTS = 1000
 MOST_COST = 4e9
 """Nanoseconds of counted work until writes come to rest."""
@@ -42,6 +42,8 @@ class WhatIf:
         Mean latencies.
     ratio, low, high
         Of the changed over the original, with its interval of 95 %; below 1 is faster.
+    least, most
+        Of the ratios of the twin and of other designs that the measured drive may be as well.
     """
 
     workload: dict[str, Any]
@@ -51,6 +53,13 @@ class WhatIf:
     ratio: float
     low: float
     high: float
+    least: float
+    most: float
+
+    @property
+    def agreed(self) -> bool:
+        """Whether all designs agree if it is faster or slower."""
+        return self.least > 1 or self.most < 1 or self.least == self.most
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain data."""
@@ -84,6 +93,7 @@ def what_if(
     seed: int,
     *,
     sustained: bool = False,
+    others: Sequence[str] = (),
 ) -> list[WhatIf]:
     """Run workloads on a twin as it is and as it would be, from the same state and seeds.
 
@@ -99,6 +109,9 @@ def what_if(
         Of the drives and the runs.
     sustained
         Bring workloads that write to rest first, on each of the two by itself.
+    others
+        Drive files that the measured drive may be as well; one that cannot be changed so is left
+        out.
 
     Returns
     -------
@@ -118,16 +131,35 @@ def what_if(
         raise UsageError(
             "nothing to change", hint="give KEY=VALUE, as in over_provisioning_ratio=0.28"
         )
-    before, after = open_twin(toml, seed), open_twin(toml, seed, changes)
-    return [_asked(before, after, each, seed, sustained) for each in workloads]
+    pairs = [(open_twin(toml, seed), open_twin(toml, seed, changes))]
+    pairs += _changed_likewise(others, seed, changes)
+    return [_asked(pairs, each, seed, sustained) for each in workloads]
 
 
-def _asked(before: Device, after: Device, workload: Workload, seed: int, sustained: bool) -> WhatIf:
+def _changed_likewise(
+    others: Sequence[str], seed: int, changes: Mapping[str, str]
+) -> Iterator[tuple[Device, Device]]:
+    """Open other designs as they are and changed, those that can be."""
+    for toml in others:
+        try:
+            yield open_twin(toml, seed), open_twin(toml, seed, changes)
+        except ConfigError:
+            continue
+
+
+def _asked(
+    pairs: Sequence[tuple[Device, Device]], workload: Workload, seed: int, sustained: bool
+) -> WhatIf:
     settled = sustained and workload.writes
-    original, changed = (
-        _means(_settled(device, workload, seed) if settled else device, workload, seed)
-        for device in (before, after)
-    )
+    ran = [
+        [
+            _means(_settled(device, workload, seed) if settled else device, workload, seed, repeats)
+            for device in pair
+        ]
+        for pair, repeats in zip(pairs, [REPEATS] + [1] * (len(pairs) - 1), strict=True)
+    ]
+    original, changed = ran[0]
+    every = [float(after.mean() / before.mean()) for before, after in ran]
     ratios = stats.student(np.log(changed / original))
     told = {key: getattr(workload, key) for key in ("rw", "block_bytes", "iodepth", "read_percent")}
     return WhatIf(
@@ -138,6 +170,8 @@ def _asked(before: Device, after: Device, workload: Workload, seed: int, sustain
         ratio=math.exp(ratios.mean),
         low=math.exp(ratios.low),
         high=math.exp(ratios.high),
+        least=min(every),
+        most=max(every),
     )
 
 
@@ -148,11 +182,11 @@ def _settled(device: Device, workload: Workload, seed: int) -> Device:
     return copy
 
 
-def _means(device: Device, workload: Workload, seed: int) -> np.ndarray:
+def _means(device: Device, workload: Workload, seed: int, repeats: int) -> np.ndarray:
     limited = any((workload.requests, workload.io_bytes, workload.runtime_ns))
     plan = workload if limited else counted(workload, REQUESTS)
     means = []
-    for repeat in range(REPEATS):
+    for repeat in range(repeats):
         stretch = run_stretch(device.fork(), plan.seeded(seed + repeat))
         latencies = np.concatenate([part.latency_ns for part in stretch.parts.values()])
         means.append(latencies.mean())

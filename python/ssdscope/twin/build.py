@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
-from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
-from ssdscope.twin import fitting, settling, structure
-from ssdscope.twin.likeness import LABEL, Allowance, Measured, means_ns, measured
+from ssdscope.twin.begin import drawn_drives
+from ssdscope.twin.fitting import Likeness, fitted
+from ssdscope.twin.found import found_of
 from ssdscope.twin.noise import noise
+from ssdscope.twin.rows import fitted_rows, held_out_rows
+from ssdscope.twin.running import LABEL, Runner, means_ns
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
-    from ssdscope.targets import Device
     from ssdscope.targets.records import DeviceInfo
     from ssdscope.twin.design import Design
+    from ssdscope.twin.rows import Row
 
 MEDIAN_MAX, P90_MAX = 0.05, 0.15
 """A twin whose errors on held-out workloads are larger is a sketch."""
-FITTED, HELD_OUT = ("grid", "between"), "off-grid"
-"""Splits of the measured points."""
-WORK_S = 30.0
+WORK_S = 45.0
 """Work of a fit, about as long on one core."""
-SETTLING_SHARE, SETTLING_SPARE_SHARE = 0.5, 0.7
-"""Of that, beside it, to bring writes to rest; and of this, what finds the spare space. The rest is
-for held-out workloads."""
 APART = 1000
 """Seeds of held-out runs are other ones than those of the fit."""
 
@@ -43,24 +40,30 @@ class Twin:
     ----------
     toml
         The file.
-    design
-        What was fitted.
     rows
         Held-out workloads: measured mean latency, and the twin's.
     fit_error
         Median error on what was fitted, as a share.
     not_modelled
-        What the twin has in its simplest form, as sentences.
+        What was not found, so that the twin has what fits best, as sentences.
     cut_short
         Whether the search ended because its work was done.
+    others
+        Files of other drives that what was measured allows, the likeliest first.
+    differ
+        In what they differ from the twin, a sentence for each key.
+    at_bounds
+        Keys whose numbers ended at the end of their range.
     """
 
     toml: str
-    design: Design
     rows: list[dict[str, Any]]
     fit_error: float
     not_modelled: tuple[str, ...] = field(default=())
     cut_short: bool = False
+    others: tuple[str, ...] = ()
+    differ: tuple[str, ...] = ()
+    at_bounds: tuple[str, ...] = ()
 
     def errors(self) -> stats.PredictionErrors | None:
         """Compare it with the held-out workloads, if there are any."""
@@ -77,19 +80,18 @@ class Twin:
 
     def to_json(self) -> dict[str, Any]:
         """Write the twin and its error."""
-        errors, times = self.errors(), self.design.times
+        errors = self.errors()
         return {
             "toml": self.toml,
             "sketch": self.sketch,
-            "units": self.design.units,
-            "unit_ns": times["read"] + self.design.page_bytes * times["transfer"],
-            "start_ns": times["firmware"],
-            "ns_per_byte": times["link"],
             "fit_error": self.fit_error,
             "held_out": self.rows,
             "errors": None if errors is None else errors.to_json(),
             "not_modelled": list(self.not_modelled),
             "cut_short": self.cut_short,
+            "others": list(self.others),
+            "differ": list(self.differ),
+            "at_bounds": list(self.at_bounds),
         }
 
 
@@ -111,10 +113,8 @@ def build(
     info
         Of the measured drive.
     performance
-        What `characterize` measured: ``points``, of which those of the splits ``grid`` and
-        ``between`` are fitted and those ``off-grid`` are held out; and ``sustained``, of which
-        the smallest random write is fitted and its other depths and sizes are held out; and
-        ``distributions``, for the noise.
+        What `characterize` measured: ``points``, ``sustained``, ``distributions`` (for the noise).
+        `rows` says which of them are fitted, and which are held out.
     name
         Of the measured drive, for the file's description.
     seed
@@ -127,68 +127,39 @@ def build(
     Twin or str
         The twin, or why there is none.
     """
-    points = performance["points"]
-    rows = measured(row for row in points if row["split"] in FITTED)
-    held_out = measured(row for row in points if row["split"] == HELD_OUT)
-    disturbed = noise(performance.get("distributions", []))
-    known = structure.known(findings, info, disturbed)
-    kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
-    allowance = Allowance(work_s)
-    settles = Allowance(SETTLING_SHARE * work_s)
-    spares = settles.part(SETTLING_SPARE_SHARE)
-    found = fitting.fitted(known, rows, findings, kept, seed, allowance, spares)
-    if isinstance(found, str):
-        return found
+    rows, held_out = fitted_rows(performance), held_out_rows(performance)
+    if not any(row.sort == "read" for row in rows):
+        return "the latency of reads could not be measured"
+    found = found_of(findings, info, noise(performance.get("distributions", [])))
+    like = fitted(drawn_drives(), rows, found, seed, work_s)
+    if isinstance(like, str):
+        return like
+    lacking = tuple(_left_open(findings))
     one_line = " ".join(name.split())
     try:
-        text = _file(found, [], known.not_modelled, one_line)
-        twin = open_drive(text, LABEL, seed + APART)
-        told = _held_to(twin, held_out, seed + APART)
-        told += _kept_up(found.design, kept_held_out, seed + APART, settles)
-        told += _gone_on(twin, settling.written_on(performance.get("sustained", [])), seed + APART)
-        draft = Twin(text, found.design, told, found.error, known.not_modelled)
-        text = _file(found, _verdict(draft), known.not_modelled, one_line)
+        told = list(_held_to(like.design, held_out, seed + APART))
+        draft = Twin("", told, like.error)
+        text = _file(like, _verdict(draft), lacking, one_line)
+        open_drive(text, LABEL, seed)
+        others = tuple(
+            drive_toml(each.file(), [f"may as well be {one_line}"]) for each in like.others
+        )
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
-    return _useless(draft, rows) or replace(draft, toml=text, cut_short=allowance.spent)
+    return _useless(draft, rows) or Twin(
+        text, told, like.error, lacking, like.cut_short, others, like.differ, like.at_bounds
+    )
 
 
-def _held_to(twin: Device, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
-    """Run held-out workloads on the twin, each on a copy."""
-    return _told(rows, means_ns(twin, rows, seed, whole=True))
+def _held_to(design: Design, rows: Sequence[Row], seed: int) -> Iterator[dict[str, Any]]:
+    """Run held-out workloads on the twin; those that fail are left out."""
+    means = means_ns(Runner(rows, seed), design)
+    for row, mean in zip(rows, means, strict=True):
+        if np.isfinite(mean):
+            yield row.told() | {"predicted_ns": float(mean)}
 
 
-def _told(rows: Sequence[Measured], means: Iterable[float]) -> list[dict[str, Any]]:
-    """Tell what the twin takes; those that fail are told as no number."""
-    return [
-        row.told() | {"sort": "burst" if row.writes else "read", "predicted_ns": float(mean)}
-        for row, mean in zip(rows, means, strict=True)
-        if np.isfinite(mean)
-    ]
-
-
-def _kept_up(
-    design: Design, rows: Sequence[settling.Settled], seed: int, allowance: Allowance
-) -> list[dict[str, Any]]:
-    """Bring held-out workloads to rest on the twin, made smaller, as many as the work allows."""
-    compared = []
-    for row in rows:
-        if allowance.spent:
-            break
-        mean = settling.latency_ns(design, row, seed, allowance)
-        if mean is not None:
-            compared.append(row.told() | {"predicted_ns": mean})
-    return compared
-
-
-def _gone_on(twin: Device, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
-    """Write on as long as the drive did, each workload on a copy of the twin."""
-    copies = [twin.fork() for _ in rows]
-    with Crew() as crew:
-        return _told(rows, crew.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
-
-
-def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:
+def _useless(twin: Twin, rows: Sequence[Row]) -> str | None:
     """Say why a twin is no likeness: one that always answers the same would be nearer."""
     errors = twin.errors()
     if errors is None:
@@ -204,6 +175,13 @@ def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:
     )
 
 
+def _left_open(findings: Findings) -> Iterator[str]:
+    """Say what was not found."""
+    for name, finding in findings.items():
+        if finding.outcome not in ("detected", "absent"):
+            yield f"{name}: {finding.about.name.lower()} {finding.outcome}; as fits best"
+
+
 def _verdict(twin: Twin) -> list[str]:
     errors = twin.errors()
     if errors is None:
@@ -217,16 +195,14 @@ def _verdict(twin: Twin) -> list[str]:
     ]
 
 
-def _file(
-    found: fitting.Likeness, verdict: Sequence[str], not_modelled: Sequence[str], name: str
-) -> str:
-    design = found.design
+def _file(like: Likeness, verdict: Sequence[str], lacking: Sequence[str], name: str) -> str:
     header = [
         f"Twin of {name}.",
         *verdict,
-        f"Fitted: {design.units} units side by side; median miss {100 * found.error:.2g} %.",
+        f"Fitted: median miss {100 * like.error:.2g} %.",
+        *(f"At the end of its range: {key}" for key in like.at_bounds),
         "",
-        "In its simplest form:",
-        *(f"- {each}" for each in not_modelled),
+        "Not found, so that it has what fits best:",
+        *(f"- {each}" for each in lacking),
     ]
-    return drive_toml({"description": f"twin of {name}", **design.values()}, header)
+    return drive_toml({"description": f"twin of {name}", **like.design.file()}, header)

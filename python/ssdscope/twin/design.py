@@ -1,219 +1,207 @@
-"""A drive that might be the measured one: its structure, and the times of its parts.
+"""A drive that might be the measured one: every key of a drive file, but for how much of it is.
 
-A design is written as a drive file. Its structure is what findings say or what a search tries; its
-times are what least squares fit. Whatever the structure, the file has the measured capacity.
+How many blocks there are follows from what the host sees and from the share of spare space. So the
+same drive can be had smaller: what writes show hangs on shares, and on how much a buffer or a
+region of one bit holds, but not on how large the drive is.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Self, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Self
 
-Value: TypeAlias = str | int | float | bool
+from ssdscope.targets.drive_writer import Value as Single
 
-MANY_BLOCKS = 1 << 18
-"""Of a plane; a larger drive gets larger blocks instead of more."""
-LEAST_SPARE_BLOCKS = 8
-"""Of a plane: two that are written, one to clean with, two that stop writes, and some to work."""
-LOGS_ROOM, BESIDE_LOGS = 1.1, 3
-"""Spare space over what log blocks take; units of merging that a drive needs beside them."""
-LEAST_PAGE_BYTES, MOST_PAGE_BYTES = 2048, 65_536
-"""Of pages that drives have."""
-ENOUGH_BYTES = 4 << 30
-"""Of a page-mapped drive, to see what bursts take."""
-TYPICAL_NS = {
-    "firmware": 5_000.0,
-    "link": 3.0,
-    "read": 50_000.0,
-    "transfer": 2.0,
-    "program": 400_000.0,
-    "erase": 2_000_000.0,
-    "copy": 0.2,
-    "load": 200_000.0,
-    "write_back": 400_000.0,
-}
-"""Times by name: nanoseconds, of ``link``, ``transfer`` and ``copy`` per byte."""
+Value = Single | list[int]
+
+SPARE = "over_provisioning_ratio"
+BLOCKS = "nand.blocks_per_plane"
+STOP_BLOCKS = 2
+"""The default of ``gc.stop_writes_blocks``."""
+BESIDE_STOP = 3
+"""Blocks that a plane needs beside those: two that are written, and one to clean with."""
+BESIDE_LOGS = 2
+"""Merge units that a drive needs beside its log blocks."""
+MOST_BLOCKS = 1 << 18
+"""Of a plane; a larger drive has larger blocks."""
+ENDURES = 1_000_000
+"""Erases: a twin is for times, and shall not wear out before the question is answered."""
+ROUNDING = 1e-12
+"""Taken off a share, so that no unit is lost to the last digit."""
+ENTRY_BYTES = 8
 
 
 @dataclass(frozen=True)
 class Design:
-    """Structure and times of a flash drive.
+    """Keys of a drive file, of which the number of blocks is worked out.
 
     Attributes
     ----------
-    capacity_bytes, logical_block_bytes
-        As the host sees them.
-    log_block
-        Whether it merges log blocks; else it maps pages.
-    page_bytes, channels, ways, planes, pages_per_block
-        Of the array: units that work side by side are channels times ways times planes.
-    map_unit_bytes, phase_bytes
-        What is rewritten as one, and where the first begins.
-    merge_unit_bytes, log_blocks
-        Of a drive that merges.
-    spare_ratio
-        Raw over exported capacity, less 1.
-    queue_depth
-        Commands inside the drive.
-    interface, on_link
-        The host link; and whether what a request takes at least occupies it, or the firmware
-        while the link serves others.
-    state
-        What it went through before.
-    extra
-        Further keys of a drive file, as they stand there.
-    times
-        By the names of `TYPICAL_NS`.
+    values
+        By dotted key. ``over_provisioning_ratio`` is the share of spare space that is wanted.
+    capacity_bytes
+        As the host sees it.
     """
 
+    values: Mapping[str, Value]
     capacity_bytes: int
-    logical_block_bytes: int
-    log_block: bool = False
-    page_bytes: int = 4096
-    channels: int = 4
-    ways: int = 1
-    planes: int = 1
-    pages_per_block: int = 64
-    map_unit_bytes: int = 4096
-    phase_bytes: int = 0
-    merge_unit_bytes: int = 0
-    log_blocks: int = 8
-    spare_ratio: float = 0.07
-    queue_depth: int = 256
-    interface: str = "simple"
-    on_link: bool = True
-    state: str = "sequential"
-    extra: Mapping[str, Value] = field(default_factory=dict)
-    times: Mapping[str, float] = field(default_factory=lambda: dict(TYPICAL_NS))
+
+    def number(self, key: str, default: float = 0) -> float:
+        """Look up a number."""
+        value = self.values.get(key, default)
+        return float(value) if isinstance(value, int | float) else default
+
+    def whole(self, key: str, default: int = 0) -> int:
+        """Look up a whole number."""
+        return round(self.number(key, default))
+
+    def having(self, keys: Mapping[str, Value]) -> Self:
+        """Give it with other keys."""
+        return replace(self, values={**self.values, **keys})
+
+    def without(self, table: str) -> Self:
+        """Give it without a table of keys, such as ``write_buffer``."""
+        kept = {key: v for key, v in self.values.items() if not key.startswith(f"{table}.")}
+        return replace(self, values=kept)
 
     @property
-    def units(self) -> int:
-        """Planes that work side by side."""
-        return self.channels * self.ways * self.planes
+    def disk(self) -> bool:
+        """Whether it is a hard disk."""
+        return "disk.rpm" in self.values
 
-    def spare_for_logs(self, blocks: int) -> float:
-        """Give the share of spare space that so many log blocks need."""
-        bytes_needed = (blocks + BESIDE_LOGS) * self.merge_unit_bytes
-        return LOGS_ROOM * bytes_needed / self.capacity_bytes
+    @property
+    def log_block(self) -> bool:
+        """Whether it merges log blocks."""
+        return self.values.get("ftl.kind") == "log-block"
 
-    def with_logs(self, blocks: int) -> Self:
-        """Give the same drive with another number of log blocks, and spare space for them."""
-        spare = max(self.spare_ratio, self.spare_for_logs(blocks))
-        return replace(self, log_blocks=blocks, spare_ratio=spare)
+    @property
+    def dies(self) -> int:
+        """Dies that work side by side."""
+        return math.prod(self.whole(f"nand.{each}", 1) for each in ("channels", "ways", "dies"))
 
-    def timed(self, times: Mapping[str, float]) -> Self:
-        """Give the same structure with other times."""
-        return replace(self, times={**self.times, **times})
+    @property
+    def planes(self) -> int:
+        """Planes of all dies."""
+        return self.dies * self.whole("nand.planes", 1)
 
-    def also(self, **extra: Value) -> Self:
-        """Give it with further keys, dots written as two underscores; None is not possible."""
-        keys = {key.replace("__", "."): value for key, value in extra.items()}
-        return replace(self, extra={**self.extra, **keys})
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a flash page."""
+        return self.whole("nand.page_bytes", 4096)
 
-    def trimmed(self) -> Self:
-        """Give it with less of the same, where how much there is shows in no burst.
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes that are mapped as one."""
+        return self.whole("ftl.map_unit_bytes", self.page_bytes)
 
-        A large drive takes long to be opened as one that was written to. Parts of a mapping
-        table are met as often as there are few of them, and caches likewise, so there it stays.
-        """
-        kept = ("map.kind", "read_cache.bytes", "pslc.dynamic_bytes")
-        if self.log_block or any(key in self.extra for key in kept):
-            return self
-        step = max(self.map_unit_bytes, self.page_bytes)
-        capacity = ENOUGH_BYTES // step * step - self.phase_bytes
-        if capacity >= self.capacity_bytes:
-            return self
-        return replace(self, capacity_bytes=capacity)
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a block of every plane."""
+        return self.planes * self.whole("nand.pages_per_block", 64) * self.page_bytes
 
-    def values(self) -> dict[str, Value]:
-        """Write it as keys of a drive file."""
+    @property
+    def blocks(self) -> int:
+        """Blocks of a plane."""
+        blocks = self.file().get(BLOCKS, 0)
+        return blocks if isinstance(blocks, int) else 0
+
+    def file(self) -> dict[str, Value]:
+        """Write it as keys of a drive file, sized to its capacity."""
+        if self.disk:
+            return dict(self.values)
+        span = self.whole("ftl.merge_unit_bytes") if self.log_block else self.unit_bytes
+        exported = self.capacity_bytes + self.whole("ftl.phase_bytes")
+        exported = -(-exported // span) * span
+        sized = self._of_moderate_blocks(exported)
+        row = sized.row_bytes
+        blocks = math.ceil(
+            max(exported * (1 + sized.number(SPARE)), exported + sized._least()) / row
+        )
         return {
-            "default_state": self.state,
-            **self._array(),
-            **self._timings(),
-            **self._firmware(),
-            **self.extra,
+            **sized.values,
+            SPARE: blocks * row / exported - 1 - ROUNDING,
+            BLOCKS: blocks,
+            "nand.endurance_erases": ENDURES,
         }
 
-    def _array(self) -> dict[str, Value]:
-        """Size the array to the capacity and the spare space."""
-        span = self.merge_unit_bytes if self.log_block else max(self.map_unit_bytes, 1)
-        exported = math.ceil((self.capacity_bytes + self.phase_bytes) / span) * span
-        per_block, block_pages = self.pages_per_block, self.units * self.page_bytes
+    def _of_moderate_blocks(self, exported: int) -> Self:
+        """Make blocks so large that a plane has not too many of them."""
+        times = 1
+        while exported / (self.row_bytes * times) > MOST_BLOCKS and not self.log_block:
+            times *= 2
+        return self.having({"nand.pages_per_block": times * self.whole("nand.pages_per_block", 64)})
+
+    def _least(self) -> int:
+        """Give the raw bytes over the exported ones without which it could not work."""
         if self.log_block:
-            per_block = self.merge_unit_bytes // (self._width() * self.page_bytes)
-        spare = max(self.spare_ratio, 0.005)
-        while exported * (1 + spare) / (block_pages * per_block) > MANY_BLOCKS:
-            if self.log_block:
-                break
-            per_block *= 2
-        blocks = math.ceil(exported * (1 + spare) / (block_pages * per_block))
-        least = LEAST_SPARE_BLOCKS
+            return (self.whole("ftl.log_blocks", 8) + BESIDE_LOGS) * self.whole(
+                "ftl.merge_unit_bytes"
+            )
+        blocks = self.whole("gc.stop_writes_blocks", STOP_BLOCKS) + BESIDE_STOP + 1
+        return blocks * self.row_bytes + self.region_raw_bytes + self._map_bytes()
+
+    @property
+    def region_raw_bytes(self) -> int:
+        """Raw space under the region of one bit, in whole blocks of every plane."""
+        held = self.whole("pslc.bytes") * self.whole("nand.bits_per_cell", 1)
+        return -(-held // self.row_bytes) * self.row_bytes
+
+    def _map_bytes(self) -> int:
+        if self.values.get("map.kind") != "demand":
+            return 0
+        return 2 * math.ceil(self.capacity_bytes / self.unit_bytes) * ENTRY_BYTES
+
+    @property
+    def quantum_pages(self) -> int:
+        """Pages of which a block holds a whole number: of a run, a unit, and all bits of a cell."""
+        unit, run = self.unit_bytes // self.page_bytes, self.whole("ftl.placement_pages", 1)
+        rows = max(min(run, unit), -(-unit // self.planes))
+        bits = self.whole("nand.bits_per_cell", 1) if self.has_region else 1
+        return max(run, rows) * bits
+
+    @property
+    def has_region(self) -> bool:
+        """Whether some of its cells hold one bit."""
+        return bool(self.number("pslc.bytes") or self.number("pslc.dynamic_bytes"))
+
+    def evened(self) -> Self:
+        """Let runs, units, blocks and regions fit into each other, as near to it as they do."""
+        if self.disk:
+            return self
+        unit, run = max(self.unit_bytes // self.page_bytes, 1), self.whole("ftl.placement_pages", 1)
+        runs = [each for each in range(1, 4 * max(run, unit) + 1) if self._goes_round(each, unit)]
         if self.log_block:
-            groups = max(self.units // self._width(), 1)
-            least = math.ceil((self.log_blocks + BESIDE_LOGS) / groups)
-        blocks = max(blocks, math.ceil(exported / (block_pages * per_block)) + least)
-        raw = blocks * block_pages * per_block
-        return {
-            # So written that the drive exports what it does, whatever blocks were rounded up to.
-            "over_provisioning_ratio": raw / exported - 1,
-            "nand.channels": self.channels,
-            "nand.ways": self.ways,
-            "nand.planes": self.planes,
-            "nand.blocks_per_plane": blocks,
-            "nand.pages_per_block": per_block,
-            "nand.page_bytes": self.page_bytes,
-            # A twin is for times, and shall not wear out before the question is answered.
-            "nand.endurance_erases": 1_000_000,
-        }
-
-    def _width(self) -> int:
-        """Blocks side by side in a merge unit: all, or as many as it holds evenly."""
-        pages = self.merge_unit_bytes // self.page_bytes
-        unit_pages = max(self.map_unit_bytes // self.page_bytes, 1)
-        for width in range(self.units, 0, -1):
-            rows = pages // width
-            whole = self.units % width == 0 and pages % width == 0
-            if whole and rows >= 1 and (width * rows) % unit_pages == 0:
-                return width
-        return 1
-
-    def _timings(self) -> dict[str, Value]:
-        times = {**TYPICAL_NS, **self.times}
-        values: dict[str, Value] = {
-            "nand.read_ns": round(times["read"]),
-            "nand.program_ns": round(times["program"]),
-            "nand.erase_ns": round(times["erase"]),
-            "channel.ns_per_byte": float(f"{times['transfer']:.5g}"),
-            "host.interface": self.interface,
-            "host.logical_block_bytes": self.logical_block_bytes,
-            "host.queue_depth": self.queue_depth,
-        }
-        on_link = self.on_link and self.interface != "nvme"
-        values["host.command_ns" if on_link else "host.firmware_ns"] = round(times["firmware"])
-        if self.interface == "nvme":
-            values["host.lane_bytes_per_second"] = float(f"{1e9 / times['link'] / 4:.5g}")
-        else:
-            values["host.bytes_per_second"] = float(f"{1e9 / times['link']:.5g}")
-        if "write_buffer.bytes" in self.extra:
-            values["write_buffer.ns_per_byte"] = float(f"{times['copy']:.5g}")
-        if "read_cache.bytes" in self.extra:
-            values["read_cache.ns_per_byte"] = float(f"{times['copy']:.5g}")
-        if self.extra.get("map.kind") == "zones":
-            values["map.load_ns"] = round(times["load"])
-            values["map.write_back_ns"] = round(times["write_back"])
-        return values
-
-    def _firmware(self) -> dict[str, Value]:
-        values: dict[str, Value] = {
-            "ftl.kind": "log-block" if self.log_block else "page",
-            "ftl.map_unit_bytes": self.map_unit_bytes,
-        }
-        if self.phase_bytes:
-            values["ftl.phase_bytes"] = self.phase_bytes
+            pages = self.whole("nand.pages_per_block", 64)
+            runs = [each for each in runs if pages % each == 0]
+        run = min(runs, key=lambda each: abs(math.log(each / run)), default=run)
+        even = self.having({"ftl.placement_pages": run})
         if self.log_block:
-            values["ftl.merge_unit_bytes"] = self.merge_unit_bytes
-            values["ftl.log_blocks"] = self.log_blocks
-        return values
+            return even
+        quantum, pages = even.quantum_pages, even.whole("nand.pages_per_block", 64)
+        even = even.having({"nand.pages_per_block": max(round(pages / quantum), 1) * quantum})
+        step = even.row_bytes // even.whole("nand.bits_per_cell", 1)
+        keys: dict[str, Value] = {}
+        if held := even.whole("pslc.bytes"):
+            keys["pslc.bytes"] = max(round(held / step), 1) * step
+        if even.whole("ftl.reclaim_unit_bytes") and not even._reclaims_evenly():
+            keys["ftl.reclaim_unit_bytes"] = 0
+        return even.having(keys)
+
+    def _goes_round(self, run: int, unit: int) -> bool:
+        if run % unit == 0:
+            return True
+        wide = unit // run
+        return unit % run == 0 and (self.planes % wide == 0 or wide % self.planes == 0)
+
+    def _reclaims_evenly(self) -> bool:
+        block = self.row_bytes // self.planes
+        unit = self.unit_bytes // self.page_bytes
+        width = max(unit // self.whole("ftl.placement_pages", 1), 1)
+        blocks, rest = divmod(self.whole("ftl.reclaim_unit_bytes"), block)
+        return (
+            rest == 0
+            and self.planes % max(blocks, 1) == 0
+            and blocks % min(width, self.planes) == 0
+        )

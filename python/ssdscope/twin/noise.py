@@ -36,8 +36,13 @@ def without_spikes(values: Mapping[str, Value]) -> tuple[dict[str, Value], float
         The other keys, and what spikes add to the mean latency of requests that wait for no other.
     """
     rest = {key: value for key, value in values.items() if "disturbance.spike" not in key}
-    share = float(values.get("disturbance.spike_ratio", 0.0))
-    return rest, share * float(values.get("disturbance.spike_ns", 0.0))
+    share, held_ns = (
+        float(value)
+        if isinstance(value := values.get(f"disturbance.spike_{name}", 0.0), int | float)
+        else 0.0
+        for name in ("ratio", "ns")
+    )
+    return rest, share * held_ns
 
 
 def noise(distributions: Sequence[Mapping[str, Any]]) -> dict[str, Value]:

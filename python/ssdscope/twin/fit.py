@@ -1,0 +1,224 @@
+"""How far off designs are, and their numbers by least squares.
+
+Steps are Gauss and Newton's, damped (Levenberg 1944), in logarithms. A slope costs a simulation for
+each number; so slopes are carried along by what steps come to (Broyden 1965), and measured anew
+only where a step with those is no improvement. Libraries measure them at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.twin.free import Free, free_of, moved
+from ssdscope.twin.rows import stacked
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ssdscope.twin.design import Design
+    from ssdscope.twin.running import Runner
+
+__all__ = ["Fitter", "Tried"]
+
+FAILED = 3.0
+"""The miss, as a logarithm, of a workload that a design cannot run."""
+SMALL = 2.0
+"""Misses in units of what is known, from which on they count as they are, not squared: a few that a
+design cannot have do not bend all others."""
+FAR = 1.5
+"""How far a number may end from where it began, of a logarithm, as easily as it is known."""
+FURTHEST = 1.2
+"""The largest step, of a logarithm."""
+DAMPINGS = (0.001, 0.05, 1.0)
+GAIN = 0.98
+"""A step is better if its cost is so many times that of before."""
+ENOUGH = 0.05
+"""A cost of which nothing is left to be gained: misses of a fifth of what is known."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A design and how far off it is.
+
+    Attributes
+    ----------
+    misses
+        Logarithms of its times over the drive's.
+    cost
+        What they cost, a number each.
+    free, slopes
+        Its numbers, and how misses depend on their logarithms, shape (misses, numbers), if known.
+    """
+
+    design: Design
+    misses: npt.NDArray[np.float64]
+    cost: float
+    free: tuple[Free, ...] = ()
+    slopes: npt.NDArray[np.float64] | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it came to an end on most rows."""
+        return float(np.median(np.abs(self.misses))) < FAILED
+
+    @property
+    def error(self) -> float:
+        """Give the median of the misses, as a share."""
+        return float(np.median(np.abs(np.expm1(self.misses))))
+
+
+@dataclass
+class Fitter:
+    """Holds designs to rows.
+
+    Attributes
+    ----------
+    runner
+        Runs them.
+    known
+        By key of a drive file, how far its number is known, as a share.
+    kept
+        Designs whose numbers were fitted.
+    """
+
+    runner: Runner
+    known: Mapping[str, float] = field(default_factory=dict)
+    kept: list[Tried] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        rows = self.runner.rows
+        self._wanted = stacked(row.logs() for row in rows)
+        self._weights = stacked(row.weights() for row in rows)
+        self._of_rest = np.repeat(
+            [row.sort == "rest" for row in rows], [row.logs().size for row in rows]
+        )
+
+    def tried(self, designs: Sequence[Design]) -> list[Tried]:
+        """Run designs as they are."""
+        return [
+            Tried(design, misses, self.cost(misses))
+            for design, misses in zip(designs, self._misses(designs), strict=True)
+        ]
+
+    def cost(self, misses: npt.NDArray[np.float64]) -> float:
+        """Give what misses cost on average (soft L1)."""
+        squares = (misses * self._weights / SMALL) ** 2
+        return float(np.mean(2 * (np.sqrt(1 + squares) - 1)) * SMALL**2)
+
+    def _misses(
+        self, designs: Sequence[Design], *, at_rest: bool = True
+    ) -> list[npt.NDArray[np.float64]]:
+        ran = self.runner.logs(designs, at_rest=at_rest)
+        return [
+            np.nan_to_num(np.clip(logs - self._wanted, -FAILED, FAILED), nan=FAILED) for logs in ran
+        ]
+
+    def fitted(self, at: Tried, steps: int) -> Tried:
+        """Fit the numbers of a design, all together.
+
+        Parameters
+        ----------
+        at
+            Where to begin; with slopes, if some are known.
+        steps
+            How many are taken at most.
+        """
+        fresh = False
+        for _ in range(steps):
+            if at.cost < ENOUGH:
+                break
+            if at.slopes is None:
+                at, fresh = self._sloped(at), True
+            better = self.stepped(at)
+            if better is not at:
+                at, fresh = better, False
+            elif fresh:
+                break
+            else:
+                at = replace(at, slopes=None)
+        self.kept.append(at)
+        return at
+
+    def stepped(self, at: Tried) -> Tried:
+        """Take the boldest step that is better; stay if none is."""
+        for by in self._moves(at, at):
+            (trial,) = self.tried([moved(at.design, by)])
+            if trial.cost < GAIN * at.cost:
+                return replace(trial, free=at.free, slopes=_carried(at, trial))
+        return at
+
+    def _sloped(self, at: Tried) -> Tried:
+        """Change each number a little, and see what depends on it."""
+        free = tuple(free_of(at.design, frozenset()))
+        slopes = np.zeros((at.misses.size, len(free)))
+        for at_rest in (False, True):
+            places = [place for place, each in enumerate(free) if each.at_rest is at_rest]
+            changed = [moved(at.design, {free[place]: free[place].step}) for place in places]
+            moves = [_moved_by(at.design, each, free) for each in changed]
+            for place, there, by in zip(
+                places, self._misses(changed, at_rest=at_rest), moves, strict=True
+            ):
+                if by[place]:
+                    slopes[:, place] = (there - at.misses) / by[place]
+        slopes[self._of_rest] *= np.array([each.at_rest for each in free])
+        return replace(at, free=free, slopes=slopes)
+
+    def promised(self, tried: Tried, like: Tried) -> float:
+        """Give the cost of a design, were its numbers fitted and its slopes those of another."""
+        if like.slopes is None:
+            return tried.cost
+        by = next(self._moves(tried, like))
+        return self.cost(tried.misses + like.slopes @ np.array(list(by.values())))
+
+    def _moves(self, at: Tried, like: Tried) -> Iterator[dict[Free, float]]:
+        """Give steps by the slopes of a design, from bold to careful."""
+        if like.slopes is None:
+            return
+        off = at.misses * self._weights
+        weights = self._weights * (1 + (off / SMALL) ** 2) ** -0.25
+        far = np.array([self.known.get(each.key, FAR) for each in like.free])
+        scaled = like.slopes * weights[:, None]
+        for damping in DAMPINGS:
+            size = np.sqrt(damping * np.mean(np.sum(scaled**2, axis=0)) + 1e-12)
+            matrix = np.vstack([scaled, np.diag(1 / far), size * np.eye(far.size)])
+            target = np.concatenate([-at.misses * weights, np.zeros(2 * far.size)])
+            by = np.linalg.lstsq(matrix, target, rcond=None)[0]
+            yield dict(zip(like.free, np.clip(by, -FURTHEST, FURTHEST).tolist(), strict=True))
+
+    def quick(self, each: Tried, like: Tried, steps: int = 2) -> Tried:
+        """Fit a neighbour with the slopes of the design beside it, which cost nothing."""
+        if like.slopes is None:
+            return each
+        own = {free.key: place for place, free in enumerate(like.free)}
+        free = tuple(free_of(each.design, frozenset()))
+        columns = [like.slopes[:, own[one.key]] if one.key in own else None for one in free]
+        slopes = np.column_stack(
+            [np.zeros(each.misses.size) if one is None else one for one in columns]
+        )
+        at = replace(each, free=free, slopes=slopes)
+        for _ in range(steps):
+            better = self.stepped(at)
+            if better is at:
+                break
+            at = better
+        return at
+
+
+def _moved_by(before: Design, after: Design, free: Sequence[Free]) -> npt.NDArray[np.float64]:
+    """Give by how much numbers changed, as logarithms: whole ones move in steps."""
+    pairs = ((before.number(each.key), after.number(each.key)) for each in free)
+    return np.array([np.log(new / old) if old > 0 < new else 0.0 for old, new in pairs])
+
+
+def _carried(at: Tried, trial: Tried) -> npt.NDArray[np.float64] | None:
+    """Correct slopes by what a step came to."""
+    by = _moved_by(at.design, trial.design, at.free)
+    length = float(by @ by)
+    if at.slopes is None or length < 1e-12:
+        return at.slopes
+    surprise = trial.misses - at.misses - at.slopes @ by
+    return at.slopes + np.outer(surprise, by) / length

@@ -1,0 +1,195 @@
+"""Designs run what the drive ran, from the states it ran it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.errors import SsdscopeError
+from ssdscope.targets import work
+from ssdscope.targets.copies import Course, Outcome, run_on_copies
+from ssdscope.targets.crew import Crew
+from ssdscope.targets.drive_writer import drive_toml, open_drive
+from ssdscope.twin.noise import without_spikes
+from ssdscope.twin.rows import SHARES, Row, stacked
+from ssdscope.twin.smaller import at_rest, for_bursts
+from ssdscope.workloads import Workload
+from ssdscope.workloads.figures import counted, stretch_latencies_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from ssdscope.targets import Device
+    from ssdscope.twin.design import Design, Value
+
+LABEL = "twin"
+READS_LEAST, READ_BYTES, READS_MOST, READ_QUEUES = 60, 8 << 20, 400, 2
+"""Reads of a workload: they change nothing, so fewer than were measured are as good."""
+WARM_REQUESTS, REST_REQUESTS, LEAST_REQUESTS = 400, 1200, 200
+"""Small random writes before those that count on a drive that such brought to rest; those; and
+larger ones, at least."""
+SMALL_BYTES, WARM_SHARE, REST_SHARE = 4096, 1 / 2, 1 / 16
+"""What brings a drive to rest is of that size; what others write of it before, and while they
+count."""
+AT_ONCE = 4
+"""Designs that are open at a time: they take memory."""
+OPEN_S, REST_BYTE_S = 5e-3, 2.5e-10
+"""What it costs on one core to open a drive, and more by byte of one at rest."""
+
+
+def opened(values: Mapping[str, Value], state: str | None, seed: int) -> Device | None:
+    """Open a drive with these values; None if no drive can have them."""
+    try:
+        return open_drive(drive_toml(values, []), LABEL, seed, state=state)
+    except SsdscopeError:
+        return None
+
+
+@dataclass
+class Runner:
+    """Runs designs on rows, counts what that took, and remembers what came out.
+
+    Attributes
+    ----------
+    rows
+        What they are held to.
+    seed
+        Of drives and workloads.
+    spent_s
+        What it took, counted, in seconds of one core.
+    """
+
+    rows: Sequence[Row]
+    seed: int
+    spent_s: float = 0.0
+    _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+
+    def logs(
+        self, designs: Sequence[Design], *, at_rest: bool = True
+    ) -> list[npt.NDArray[np.float64]]:
+        """Give the logarithms of what each takes, row by row as `Row.logs`.
+
+        Not a number where it does not come to an end, and all of one that no drive can be.
+
+        Parameters
+        ----------
+        designs
+            What is run.
+        at_rest
+            Whether what is kept up is run, too; else it is not a number.
+        """
+        keys = [f"{at_rest} {sorted(each.values.items(), key=str)}" for each in designs]
+        new = {key: each for key, each in zip(keys, designs, strict=True) if key not in self._seen}
+        names, every = list(new), list(new.values())
+        for at in range(0, len(every), AT_ONCE):
+            ran = self._run(every[at : at + AT_ONCE], at_rest)
+            self._seen |= dict(zip(names[at : at + AT_ONCE], ran, strict=True))
+        return [self._seen[key] for key in keys]
+
+    def _run(self, designs: Sequence[Design], at_rest: bool) -> list[npt.NDArray[np.float64]]:
+        """Run designs side by side; those rows first that take longest."""
+        asked_of = [at for at, row in enumerate(self.rows) if at_rest or row.sort != "rest"]
+        needed = {_form(self.rows[at]) for at in asked_of}
+        forms = [dict(self._forms(each, needed)) for each in designs]
+        with Crew() as crew:
+            waiting = [
+                {name: crew.submit(opened, without_spikes(form.file())[0], state, self.seed)
+                 for name, (form, state) in each.items()}
+                for each in forms
+            ]  # fmt: skip
+            devices = [{name: task.result() for name, task in each.items()} for each in waiting]
+        order = sorted(asked_of, key=lambda at: _effort(self.rows[at]), reverse=True)
+        asked = [
+            (number, at, device, _plans(self.rows[at], self.seed + at, device))
+            for number, each in enumerate(devices)
+            for at in order
+            if (device := each[_form(self.rows[at])]) is not None
+        ]
+        parts = [[np.full(row.logs().size, np.nan) for row in self.rows] for _ in designs]
+        courses = [Course(device, plans, logged=True) for _, _, device, plans in asked]
+        for (number, at, _, plans), outcome in zip(asked, run_on_copies(courses), strict=True):
+            self.spent_s += sum(work.of_run(each) for each in outcome.results)
+            held_ns = without_spikes(designs[number].values)[1]
+            parts[number][at] = _logs(self.rows[at], outcome, plans[-1], held_ns)
+        self.spent_s += sum(
+            _opening_s(device, name) for each in devices for name, device in each.items()
+        )
+        return [stacked(each) for each in parts]
+
+    def _forms(self, design: Design, needed: Set[str]) -> Iterator[tuple[str, tuple[Design, str]]]:
+        """Give the drives that rows need: as it was found, and at rest."""
+        longest = max((row.burst_bytes for row in self.rows), default=0)
+        state = str(design.values.get("default_state", "sequential"))
+        if "found" in needed:
+            yield "found", (for_bursts(design, longest), state)
+        if needed - {"found"}:
+            small = at_rest(design)
+            yield from ((name, (small, name)) for name in sorted(needed - {"found"}))
+
+
+def _form(row: Row) -> str:
+    if row.sort != "rest":
+        return "found"
+    return "steady" if row.rw == "randwrite" else "sequential"
+
+
+def _opening_s(device: Device | None, name: str) -> float:
+    if device is None:
+        return OPEN_S
+    return OPEN_S + REST_BYTE_S * device.info.capacity_bytes * (name == "steady")
+
+
+def _effort(row: Row) -> float:
+    """Tell which rows take longest: what is written at random moves more than itself."""
+    if row.sort == "rest":
+        return float("inf")
+    return row.burst_bytes * (4 if row.rw == "randwrite" else 1)
+
+
+def _plans(row: Row, seed: int, device: Device) -> list[Workload]:
+    plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
+    if row.sort == "rest":
+        whole = device.info.capacity_bytes // row.block_bytes
+        small = row.rw == "randwrite" and row.block_bytes <= SMALL_BYTES
+        warm = WARM_REQUESTS if small else max(round(WARM_SHARE * whole), LEAST_REQUESTS)
+        count = REST_REQUESTS if small else max(round(REST_SHARE * whole), LEAST_REQUESTS)
+        return [counted(plan, warm), counted(plan.seeded(seed + 1), count)]
+    if row.sort == "burst":
+        return [counted(plan, row.requests)]
+    most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
+    return [counted(plan, min(row.requests, most, READS_MOST))]
+
+
+def _logs(row: Row, outcome: Outcome, plan: Workload, held_ns: float) -> npt.NDArray[np.float64]:
+    """Take what came out, in the parts that the drive was told in.
+
+    Where requests wait for each other, what holds up single ones does not show.
+    """
+    count = row.logs().size
+    try:
+        latencies = stretch_latencies_ns(outcome.last_log, plan)
+    except SsdscopeError:
+        return np.full(count, np.nan)
+    if latencies.size < count:
+        return np.full(count, np.nan)
+    more_ns = held_ns if row.iodepth == 1 else 0.0
+    if count == 1:
+        return np.log([latencies.mean() + more_ns])
+    ends = np.rint(np.multiply(SHARES, latencies.size)).astype(int)
+    return np.log([part.mean() + more_ns for part in np.split(latencies, ends[1:-1])])
+
+
+def means_ns(runner: Runner, design: Design) -> npt.NDArray[np.float64]:
+    """Give the mean latency of each row; not a number where it does not come to an end."""
+    (logs,) = runner.logs([design])
+    ends = np.cumsum([row.logs().size for row in runner.rows])[:-1]
+    shares = np.diff(SHARES)
+    return np.array([
+        float(np.exp(part) @ (shares if part.size > 1 else np.ones(1)))
+        for part in np.split(logs, ends)
+    ])  # fmt: skip
