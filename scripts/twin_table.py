@@ -3,8 +3,8 @@
     python -m scripts.twin_table FILE --count 10000 [--begin 0] [--jobs 2] [--into DRAWN.npz]
 
 A drive of a seed is drawn by the generators of the recovery study, and does what a survey does in
-its first bursts. Lines are added to FILE as they are done, so that a run that ends goes on. With --into all that FILE
-holds is packed for the program, but for drives that could not run half of it.
+its first bursts. Lines are added to FILE as they are done, so that a run that ends goes on. With
+--into all that FILE holds is packed for the program, but for drives that could not run half of it.
 """
 
 import argparse

@@ -41,6 +41,7 @@ def asked() -> list[Row]:
     return [
         Row(sort, rw, size * KIB, depth, REQUESTS, 1.0, parts if sort == "burst" else ())
         for sort, wanted in WANTED.items()
+        if sort != "long"
         for (rw, depth), sizes in wanted.items()
         for size in sizes
     ]

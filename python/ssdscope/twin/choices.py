@@ -20,6 +20,7 @@ MOST_DIES, MOST_BESIDE = 256, 8
 COUNTS = (0.5, 2 / 3, 0.75, 4 / 3, 1.5, 2.0)
 """Times as many dies."""
 BUFFERS_BYTES = tuple(kib << 10 for kib in (128, 1024, 8192, 32_768))
+DISK_CACHES_BYTES = (256 << 10, 2 << 20)
 QUEUES = (1, 2, 4, 8, 16, 32, 256)
 PAGES_BYTES = (2048, 65_536)
 FLAGS: dict[str, bool] = {
@@ -53,6 +54,7 @@ def neighbours(design: Design, found: Found) -> Iterator[Design]:
     if design.disk:
         yield from _words(design, {"disk.queue_order": ("position", "oldest")})
         yield from _queue(design)
+        yield from _arm(design)
         return
     free: tuple[Free, ...] = (
         _beside, _planes, _queue, _interface, _flags, _blocks, _water, _command,
@@ -62,6 +64,17 @@ def neighbours(design: Design, found: Found) -> Iterator[Design]:
     every += [each for respect in left_open for each in respect(design, found)]
     every += _words(design, _worded(design))
     yield from (even for each in every if (even := each.evened()).values != design.values)
+
+
+def _arm(design: Design) -> Iterator[Design]:
+    """Take other numbers of surfaces, and halves and doubles of what caches hold."""
+    for key in ("disk.surfaces", "disk.zones", "disk.read_cache_segments"):
+        now = design.whole(key, 1)
+        yield from (design.having({key: other}) for other in {2 * now, max(now // 2, 1)} - {now})
+    for key in ("disk.read_cache_bytes", "disk.read_ahead_bytes", "disk.write_cache_bytes"):
+        now = design.whole(key)
+        for other in (now * 2, now // 2, 0) if now else DISK_CACHES_BYTES:
+            yield design.having({key: other})
 
 
 def _worded(design: Design) -> dict[str, tuple[Value, ...]]:
@@ -121,8 +134,12 @@ def _pages(design: Design, found: Found) -> Iterator[Design]:
         whole = unit % page == 0 and page % found.info.logical_block_bytes == 0
         if whole and PAGES_BYTES[0] <= page <= PAGES_BYTES[1]:
             yield design.having({"nand.page_bytes": page, "ftl.map_unit_bytes": unit})
-    if not found.number("rmw_unit_bytes") and design.unit_bytes != design.page_bytes:
-        yield design.having({"ftl.map_unit_bytes": design.page_bytes})
+    if found.number("rmw_unit_bytes"):
+        return
+    now = design.unit_bytes
+    for unit in {design.page_bytes, now * 2, now // 2} - {now}:
+        if unit and unit % design.page_bytes == 0:
+            yield design.having({"ftl.map_unit_bytes": unit})
 
 
 def _queue(design: Design) -> Iterator[Design]:

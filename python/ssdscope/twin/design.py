@@ -31,6 +31,7 @@ ENDURES = 1_000_000
 ROUNDING = 1e-12
 """Taken off a share, so that no unit is lost to the last digit."""
 ENTRY_BYTES = 8
+SECTOR_BYTES, LEAST_CYLINDERS = 512, 16
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Design:
     def file(self) -> dict[str, Value]:
         """Write it as keys of a drive file, sized to its capacity."""
         if self.disk:
-            return dict(self.values)
+            return {**self.values, "disk.cylinders": self._cylinders()}
         span = self.whole("ftl.merge_unit_bytes") if self.log_block else self.unit_bytes
         exported = self.capacity_bytes + self.whole("ftl.phase_bytes")
         exported = -(-exported // span) * span
@@ -125,6 +126,12 @@ class Design:
             BLOCKS: blocks,
             "nand.endurance_erases": ENDURES,
         }
+
+    def _cylinders(self) -> int:
+        """Give as many cylinders as the capacity asks for."""
+        ends = (self.number(f"disk.{each}_sectors_per_track", 500) for each in ("outer", "inner"))
+        cylinder = sum(ends) / 2 * SECTOR_BYTES * self.whole("disk.surfaces", 1)
+        return max(round(self.capacity_bytes / cylinder), LEAST_CYLINDERS)
 
     def _of_moderate_blocks(self, exported: int) -> Self:
         """Make blocks so large that a plane has not too many of them."""

@@ -30,8 +30,8 @@ OTHERS = 7
 ALLOWED = 6.0
 """What all misses of a design may cost more than those of the nearest: about three standard errors,
 were they independent."""
-USABLE = 2.0
-"""A median miss, as a logarithm, beyond which nothing was fitted."""
+FOLLOWS = frozenset({"disk.cylinders"})
+"""Keys that follow from others and from the capacity."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _structure(design: Design) -> str:
 def _differ(design: Design, others: Sequence[Design]) -> Iterator[str]:
     """Say of each key of structure what the designs have."""
     fitted_keys = {each.key for each in free_of(design, frozenset())}
-    keys = {key for each in (design, *others) for key in each.values} - fitted_keys
+    keys = {key for each in (design, *others) for key in each.values} - fitted_keys - FOLLOWS
     for key in sorted(keys):
         values: list[Value | None] = [each.values.get(key) for each in (design, *others)]
         distinct = list(dict.fromkeys(map(str, values)))

@@ -103,7 +103,8 @@ class Found:
 def found_of(findings: Findings, info: DeviceInfo, disturbance: Mapping[str, Value]) -> Found:
     """Take what was detected, and what is not there."""
     values = dict(_values(findings))
-    return Found(info, values, disturbance)
+    # Of a disk, where its arm and its platter stand looks like noise.
+    return Found(info, values, {} if values.get("rotation_ns") else disturbance)
 
 
 def _values(findings: Findings) -> Iterator[tuple[str, float | str | None]]:
@@ -127,14 +128,7 @@ def _arm(design: Design, found: Found) -> Design:
         keys["disk.read_cache_bytes"] = cache
     if segments := found.number("disk_cache_segments"):
         keys["disk.read_cache_segments"] = segments
-    return _disk_of(design.having(keys))
-
-
-def _disk_of(design: Design) -> Design:
-    """Give a disk as many cylinders as its capacity asks for."""
-    outer, inner = (design.number(f"disk.{each}_sectors_per_track") for each in ("outer", "inner"))
-    track = (outer + inner) / 2 * 512 * design.whole("disk.surfaces", 1)
-    return design.having({"disk.cylinders": max(round(design.capacity_bytes / track), 16)})
+    return design.having(keys)
 
 
 def _dies(design: Design, found: Found) -> Design:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Row", "fitted_rows", "held_out_rows"]
 
-Sort = Literal["read", "burst", "rest"]
+Sort = Literal["read", "burst", "long", "rest"]
 KNOWN = 0.03
 """Within such a share no twin is asked to be: what is known better counts no more."""
-REST_COUNTS = 4.0
+REST_COUNTS, LONG_COUNTS = 4.0, 2.0
 """Times as much as a read or a burst."""
+LONG_REQUESTS, LEAST_ROUNDS = 40_000, 4
+"""Of writes that went on without coming to rest: more take too long on a design."""
 REST_MOST_BYTES = 64 << 10
 """Larger writes are a large part of the small drives that are brought to rest."""
 COURSE_KNOWN = 0.08
@@ -44,6 +46,7 @@ WANTED: dict[Sort, dict[tuple[str, int], tuple[int, ...]]] = {
     "read": READS,
     "burst": BURSTS,
     "rest": REST,
+    "long": REST,
 }
 SHARES = (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)
 """Of a burst, between which its course is told."""
@@ -56,14 +59,15 @@ class Row:
     Attributes
     ----------
     sort
-        ``read``; ``burst``, so many writes from the state that the drive was found in; ``rest``,
-        writes that it keeps up.
+        ``read``; ``burst``, so many writes from the state that the drive was found in; ``long``,
+        likewise, but written on to see if it comes to rest; ``rest``, writes that it keeps up.
     requests
         Of a burst, how many were written.
     mean_ns
         Mean latency.
     course_ns
-        Of a burst, mean latencies between the shares of `survey.COURSE`, if they were told.
+        Of a burst, mean latencies between the shares of `SHARES`, if they were told; of a long one,
+        of its rounds.
     known
         How far the mean is known, as the share that half an interval of 95 % is.
     """
@@ -83,14 +87,22 @@ class Row:
         return f"{self.sort} {self.rw} {self.block_bytes} {self.iodepth}"
 
     @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Shares of all requests, between which each number is a mean; shape (numbers + 1,)."""
+        count = max(len(self.course_ns), 1)
+        return (
+            np.array(SHARES) if self.sort == "burst" and count > 1 else np.linspace(0, 1, count + 1)
+        )
+
+    @property
     def counts(self) -> float:
         """How much it counts: what is kept up is asked of few workloads, and matters as much."""
-        return REST_COUNTS if self.sort == "rest" else 1.0
+        return {"rest": REST_COUNTS, "long": LONG_COUNTS}.get(self.sort, 1.0)
 
     @property
     def burst_bytes(self) -> int:
         """What it writes from the state that the drive was found in."""
-        return self.requests * self.block_bytes if self.sort == "burst" else 0
+        return self.requests * self.block_bytes if self.sort in ("burst", "long") else 0
 
     def logs(self) -> npt.NDArray[np.float64]:
         """Give the logarithms of what was measured; shape (4,) of a course, else (1,)."""
@@ -106,7 +118,7 @@ class Row:
     def told(self) -> dict[str, Any]:
         """Give the workload and what was measured, as plain data."""
         keys = ("rw", "block_bytes", "iodepth", "mean_ns")
-        sort = "sustained" if self.sort == "rest" else self.sort
+        sort = "sustained" if self.sort in ("rest", "long") else self.sort
         return {key: getattr(self, key) for key in keys} | {"sort": sort}
 
 
@@ -133,10 +145,24 @@ def _rest(performance: Mapping[str, Any]) -> list[Row]:
     return [_of(row, "rest") for row in rows if row.get("reached") and row["mean_ns"]]
 
 
+def _long(performance: Mapping[str, Any]) -> Iterator[Row]:
+    """Take random writes that did not come to rest: what happened on the way says much."""
+    for row in performance.get("sustained", ()):
+        course = row.get("course") or {}
+        rates = [float(rate) for rate in course.get("rates_bytes_per_s") or ()]
+        block, depth = row["block_bytes"], row["iodepth"]
+        requests = int(course.get("bytes_written", 0)) // block
+        even = len(rates) >= LEAST_ROUNDS and min(rates) > 0
+        if row.get("reached") or row["rw"] != "randwrite" or not even or requests > LONG_REQUESTS:
+            continue
+        means = tuple(depth * block * 1e9 / rate for rate in rates)
+        yield Row("long", row["rw"], block, depth, requests, float(np.mean(means)), means)
+
+
 def fitted_rows(performance: Mapping[str, Any]) -> list[Row]:
     """Choose what a design is fitted to; of larger logical blocks the sizes that there are."""
-    points, rest = _points(performance, ("grid", "between")), _rest(performance)
-    return [row for row in points + rest if row.block_bytes // KIB in _sizes(row)]
+    rows = [*_points(performance, ("grid", "between")), *_rest(performance), *_long(performance)]
+    return [row for row in rows if row.block_bytes // KIB in _sizes(row)]
 
 
 def _sizes(row: Row) -> tuple[int, ...]:
@@ -148,7 +174,7 @@ def held_out_rows(performance: Mapping[str, Any]) -> list[Row]:
     fitted = {row.name for row in fitted_rows(performance)}
     return _points(performance, ("off-grid",)) + [
         row
-        for row in _rest(performance)
+        for row in [*_rest(performance), *_long(performance)]
         if row.name not in fitted and row.block_bytes <= REST_MOST_BYTES
     ]
 

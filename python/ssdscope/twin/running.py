@@ -14,7 +14,7 @@ from ssdscope.targets.copies import Course, Outcome, run_on_copies
 from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin.noise import without_spikes
-from ssdscope.twin.rows import SHARES, Row, stacked
+from ssdscope.twin.rows import Row, stacked
 from ssdscope.twin.smaller import at_rest, for_bursts
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import counted, stretch_latencies_ns
@@ -105,7 +105,12 @@ class Runner:
             devices = [{name: task.result() for name, task in each.items()} for each in waiting]
         order = sorted(asked_of, key=lambda at: _effort(self.rows[at]), reverse=True)
         asked = [
-            (number, at, device, _plans(self.rows[at], self.seed + at, device))
+            (
+                number,
+                at,
+                device,
+                _plans(self.rows[at], self.seed + at, device, disk=designs[number].disk),
+            )
             for number, each in enumerate(devices)
             for at in order
             if (device := each[_form(self.rows[at])]) is not None
@@ -151,7 +156,7 @@ def _effort(row: Row) -> float:
     return row.burst_bytes * (4 if row.rw == "randwrite" else 1)
 
 
-def _plans(row: Row, seed: int, device: Device) -> list[Workload]:
+def _plans(row: Row, seed: int, device: Device, *, disk: bool) -> list[Workload]:
     plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
     if row.sort == "rest":
         whole = device.info.capacity_bytes // row.block_bytes
@@ -159,7 +164,10 @@ def _plans(row: Row, seed: int, device: Device) -> list[Workload]:
         warm = WARM_REQUESTS if small else max(round(WARM_SHARE * whole), LEAST_REQUESTS)
         count = REST_REQUESTS if small else max(round(REST_SHARE * whole), LEAST_REQUESTS)
         return [counted(plan, warm), counted(plan.seeded(seed + 1), count)]
-    if row.sort == "burst":
+    if row.burst_bytes:
+        return [counted(plan, row.requests)]
+    if disk:
+        # What it takes is all chance, and costs next to nothing to simulate.
         return [counted(plan, row.requests)]
     most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
     return [counted(plan, min(row.requests, most, READS_MOST))]
@@ -180,7 +188,7 @@ def _logs(row: Row, outcome: Outcome, plan: Workload, held_ns: float) -> npt.NDA
     more_ns = held_ns if row.iodepth == 1 else 0.0
     if count == 1:
         return np.log([latencies.mean() + more_ns])
-    ends = np.rint(np.multiply(SHARES, latencies.size)).astype(int)
+    ends = np.rint(row.shares * latencies.size).astype(int)
     return np.log([part.mean() + more_ns for part in np.split(latencies, ends[1:-1])])
 
 
@@ -188,8 +196,5 @@ def means_ns(runner: Runner, design: Design) -> npt.NDArray[np.float64]:
     """Give the mean latency of each row; not a number where it does not come to an end."""
     (logs,) = runner.logs([design])
     ends = np.cumsum([row.logs().size for row in runner.rows])[:-1]
-    shares = np.diff(SHARES)
-    return np.array([
-        float(np.exp(part) @ (shares if part.size > 1 else np.ones(1)))
-        for part in np.split(logs, ends)
-    ])  # fmt: skip
+    parts = zip(runner.rows, np.split(logs, ends), strict=True)
+    return np.array([float(np.exp(part) @ np.diff(row.shares)) for row, part in parts])
