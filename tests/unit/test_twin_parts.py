@@ -175,7 +175,7 @@ def test_dies_that_were_counted_are_moved_but_stay_as_many() -> None:
     side_by_side = {
         each.dies
         for each in neighbours(design, found)
-        if each.values.get("scheduler.way_interleave", True)
+        if all(each.values.get(f"scheduler.{one}_interleave", True) for one in ("way", "die"))
     }
     assert side_by_side == {12}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MEDIAN_MAX, P90_MAX = 0.05, 0.15
 """A twin whose errors on held-out workloads are larger is a sketch."""
-WORK_S = 45.0
+WORK_S = 60.0
 """Work of a fit, about as long on one core."""
 APART = 1000
 """Seeds of held-out runs are other ones than those of the fit."""

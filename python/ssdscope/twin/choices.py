@@ -102,14 +102,15 @@ def _dies(design: Design, found: Found) -> Iterator[Design]:
     """Take other numbers of dies; of those that were counted more, in turns on their channels."""
     channels, ways = (design.whole(f"nand.{each}", 1) for each in ("channels", "ways"))
     if found.number("interleave_degree"):
-        for more in (2, 3, 4):
-            yield design.having({"nand.ways": ways * more, "scheduler.way_interleave": False})
+        for key, now in (("way", ways), ("die", design.whole("nand.dies", 1))):
+            flag = f"scheduler.{key}_interleave"
+            for count in (2, 3, 4):
+                yield design.having({f"nand.{key}s": now * count, flag: False})
         return
     for times in COUNTS:
         for key, now in (("nand.channels", channels), ("nand.ways", ways)):
-            count = now * times
-            if count >= 1 and count == int(count) and design.dies * times <= MOST_DIES:
-                yield design.having({key: int(count)})
+            if (now * times) % 1 == 0 and now * times >= 1 and design.dies * times <= MOST_DIES:
+                yield design.having({key: int(now * times)})
 
 
 def _beside(design: Design) -> Iterator[Design]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Likeness", "fitted"]
 
-BEGUN, TRIED, SLOPED = 32, 8, 3
-"""Beginnings that run what is quick to run; of them those that run all; and that are fitted."""
+BEGUN, TRIED = 32, 4
+"""Beginnings that are run; and that are searched from."""
+QUICK_SHARE, SEARCH_SHARE, FIRST_SHARE = 0.5, 0.85, 0.7
+"""Of the work: up to where what is quick to run is searched by, and all; the rest is for numbers at
+the end. And of the former, what the first beginning may take."""
+NEAR = 1.5
+"""A beginning whose cost is so many times that of the best is not searched from."""
 STEPS, LAST_STEPS = 4, 4
 """Of the numbers of a beginning, and of what was found in the end."""
 OTHERS = 7
@@ -70,22 +76,23 @@ def fitted(
     work_s
         What may be run, counted, in seconds of one core.
     """
-    runner = Runner(rows, seed)
-    fitter = Fitter(runner, found.known())
-    begun = _begun(drawn, fitter, found)
+    quick = [row for row in rows if not row.slow]
+    fitter = Fitter(Runner(quick, seed), found.known())
+    begun = _begun(drawn, rows, fitter, found)
     if not begun:
         return "no drive that can be simulated has what was found"
-    sloped = [fitter.fitted(each, STEPS) for each in begun[:SLOPED]]
-    best = min(sloped, key=lambda each: each.cost)
-    for each in sorted(sloped, key=lambda each: each.cost):
-        if runner.spent_s > work_s or best.cost < ENOUGH:
-            break
-        found_here = climbed(
-            fitter, each, partial(neighbours, found=found), lambda: runner.spent_s > work_s
-        )
-        best = min(best, found_here, key=lambda one: one.cost)
+    _search_from(begun, fitter, found, QUICK_SHARE * work_s)
+    spent_s = fitter.runner.spent_s
+    best = min(fitter.kept, key=lambda each: each.cost)
+    if len(quick) < len(rows):
+        first = [best.design, *(each.design for each in _allowed(fitter.kept, best, math.inf))]
+        fitter = Fitter(Runner(rows, seed, spent_s), found.known())
+        best = min(fitter.tried(first[:TRIED]), key=lambda each: each.cost)
+        best = fitter.fitted(best, STEPS)
+        best = climbed(fitter, best, partial(neighbours, found=found), SEARCH_SHARE * work_s)
     best = fitter.fitted(replace(best, slopes=None), LAST_STEPS)
-    others = list(_allowed([*sloped, *fitter.kept], best))[:OTHERS]
+    runner = fitter.runner
+    others = list(_allowed(fitter.kept, best, ALLOWED))[:OTHERS]
     free = frozenset(free_of(best.design, frozenset()))
     return Likeness(
         best.design, best.error, tuple(each.design for each in others),
@@ -94,24 +101,39 @@ def fitted(
     )  # fmt: skip
 
 
-def _begun(drawn: Drawn, fitter: Fitter, found: Found) -> list[Tried]:
-    """Run beginnings, first what is quick, then all; the nearest first."""
-    rows = fitter.runner.rows
-    quick = [row for row in rows if row.sort in ("read", "burst")]
-    first = Fitter(Runner(quick, fitter.runner.seed))
-    every = first.tried(list(nearest(drawn, rows, found, BEGUN)))
-    fitter.runner.spent_s += first.runner.spent_s
-    can = sorted((each for each in every if each.runs), key=lambda each: each.cost)
-    tried = fitter.tried([each.design for each in can[:TRIED]])
-    return sorted(tried, key=lambda each: each.cost)
+def _begun(drawn: Drawn, rows: Sequence[Row], fitter: Fitter, found: Found) -> list[Tried]:
+    """Run beginnings; those that can be, the nearest first."""
+    every = fitter.tried(list(nearest(drawn, rows, found, BEGUN)))
+    return sorted((each for each in every if each.runs), key=lambda each: each.cost)
 
 
-def _allowed(every: Sequence[Tried], best: Tried) -> Iterator[Tried]:
-    """Give designs that are hardly further off than the best, each of another structure."""
+def _search_from(begun: Sequence[Tried], fitter: Fitter, found: Found, most_s: float) -> None:
+    """Fit beginnings and search around them, one after the other, as long as there is work for it.
+
+    The first may take most of that.
+    """
+    around = partial(neighbours, found=found)
+    for number, each in enumerate(begun[:TRIED]):
+        spent_s = fitter.runner.spent_s
+        if number and (spent_s > most_s or min(one.cost for one in fitter.kept) < ENOUGH):
+            break
+        here = fitter.fitted(each, STEPS)
+        if here.cost < NEAR * min(one.cost for one in fitter.kept):
+            climbed(fitter, here, around, most_s if number else FIRST_SHARE * most_s)
+
+
+def _allowed(every: Sequence[Tried], best: Tried, most: float) -> Iterator[Tried]:
+    """Give designs that are hardly further off than the best, each of another structure.
+
+    Parameters
+    ----------
+    most
+        What all misses of a design may cost more.
+    """
     structures = {_structure(best.design)}
     for each in sorted(every, key=lambda each: each.cost):
         more = (each.cost - best.cost) * each.misses.size
-        if more <= ALLOWED and _structure(each.design) not in structures:
+        if more <= most and _structure(each.design) not in structures:
             structures.add(_structure(each.design))
             yield each
 

@@ -45,6 +45,11 @@ NEW_REGION: dict[str, Value] = {
     "nand.bits_per_cell": 3,
 }
 MINUTE_NS = 60e9
+LINKS: dict[str, dict[str, Value]] = {
+    "nvme": {"host.lane_bytes_per_second": 1e9, "host.firmware_ns": 500},
+    "simple": {"host.bytes_per_second": 600e6, "host.command_ns": 500, "host.firmware_ns": 500},
+}
+"""What a link has that nobody wrote down: numbers that are fitted must be there."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,8 @@ class Found:
         """Let a design have what was found, and what the host sees."""
         keys = {k: v for k, v in design.values.items() if not k.startswith("disturbance.")}
         keys["host.logical_block_bytes"] = self.info.logical_block_bytes
+        link = LINKS["nvme" if keys.get("host.interface") == "nvme" else "simple"]
+        keys |= {key: value for key, value in link.items() if not keys.get(key)}
         design = Design({**keys, **self.disturbance}, self.info.capacity_bytes)
         steps = (
             (_arm,) if design.disk

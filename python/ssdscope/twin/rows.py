@@ -40,13 +40,14 @@ BURSTS: dict[tuple[str, int], tuple[int, ...]] = {
     ("write", 16): (4, 64, 256),
 }
 REST: dict[tuple[str, int], tuple[int, ...]] = {("randwrite", 16): (4, 64)}
+LONG: dict[tuple[str, int], tuple[int, ...]] = {("randwrite", 16): (4,)}
 """What a design is fitted to, by pattern and depth: sizes in KiB. Sizes between show where units
 and rounds of pages end; more depths tell little more, and what is large takes long."""
 WANTED: dict[Sort, dict[tuple[str, int], tuple[int, ...]]] = {
     "read": READS,
     "burst": BURSTS,
     "rest": REST,
-    "long": REST,
+    "long": LONG,
 }
 SHARES = (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)
 """Of a burst, between which its course is told."""
@@ -85,6 +86,11 @@ class Row:
     def name(self) -> str:
         """A key for what was asked: sort, pattern, size and depth."""
         return f"{self.sort} {self.rw} {self.block_bytes} {self.iodepth}"
+
+    @property
+    def slow(self) -> bool:
+        """Whether it takes long to simulate."""
+        return self.sort in ("rest", "long")
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:

@@ -33,7 +33,7 @@ READS_LEAST, READ_BYTES, READS_MOST, READ_QUEUES = 60, 8 << 20, 400, 2
 WARM_REQUESTS, REST_REQUESTS, LEAST_REQUESTS = 400, 1200, 200
 """Small random writes before those that count on a drive that such brought to rest; those; and
 larger ones, at least."""
-SMALL_BYTES, WARM_SHARE, REST_SHARE = 4096, 1 / 2, 1 / 16
+SMALL_BYTES, WARM_SHARE, REST_SHARE = 4096, 1 / 4, 1 / 16
 """What brings a drive to rest is of that size; what others write of it before, and while they
 count."""
 AT_ONCE = 4
@@ -70,7 +70,7 @@ class Runner:
     _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     def logs(
-        self, designs: Sequence[Design], *, at_rest: bool = True
+        self, designs: Sequence[Design], *, slow: bool = True
     ) -> list[npt.NDArray[np.float64]]:
         """Give the logarithms of what each takes, row by row as `Row.logs`.
 
@@ -80,20 +80,21 @@ class Runner:
         ----------
         designs
             What is run.
-        at_rest
-            Whether what is kept up is run, too; else it is not a number.
+        slow
+            Whether rows that take long are run, too; else they are not numbers.
         """
-        keys = [f"{at_rest} {sorted(each.values.items(), key=str)}" for each in designs]
+        slow = slow and any(row.slow for row in self.rows)
+        keys = [f"{slow} {sorted(each.values.items(), key=str)}" for each in designs]
         new = {key: each for key, each in zip(keys, designs, strict=True) if key not in self._seen}
         names, every = list(new), list(new.values())
         for at in range(0, len(every), AT_ONCE):
-            ran = self._run(every[at : at + AT_ONCE], at_rest)
+            ran = self._run(every[at : at + AT_ONCE], slow)
             self._seen |= dict(zip(names[at : at + AT_ONCE], ran, strict=True))
         return [self._seen[key] for key in keys]
 
-    def _run(self, designs: Sequence[Design], at_rest: bool) -> list[npt.NDArray[np.float64]]:
+    def _run(self, designs: Sequence[Design], slow: bool) -> list[npt.NDArray[np.float64]]:
         """Run designs side by side; those rows first that take longest."""
-        asked_of = [at for at, row in enumerate(self.rows) if at_rest or row.sort != "rest"]
+        asked_of = [at for at, row in enumerate(self.rows) if slow or not row.slow]
         needed = {_form(self.rows[at]) for at in asked_of}
         forms = [dict(self._forms(each, needed)) for each in designs]
         with Crew() as crew:

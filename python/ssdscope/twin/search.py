@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["climbed"]
 
-PAIRED, FITTED = 6, 8
-"""Promising neighbours that are tried in pairs; and those whose numbers are fitted."""
+OF_REST = ("gc.", "over_provisioning")
+"""Beginnings of keys that show where a drive is at rest alone."""
+RUN_WHOLE = 14
+"""Neighbours that run what takes long, too: those that promise most by what is quick."""
+PAIRED, FITTED, LEAST_FITTED = 6, 8, 2
+"""Promising neighbours that are tried in pairs; those whose numbers are fitted, at most; and of
+those that were run at least, though the work is done."""
 PROMISING = 1.25
 """A neighbour is fitted well if, quickly fitted, its cost is so many times that of the best."""
 BETTER = 0.95
@@ -26,27 +31,30 @@ def climbed(
     fitter: Fitter,
     at: Tried,
     around: Callable[[Design], Iterable[Design]],
-    spent: Callable[[], bool],
+    most_s: float,
 ) -> Tried:
     """Go to the better neighbour, until there is none or the work is done.
 
     Parameters
     ----------
     at
-        Where to begin, with slopes.
+        Where to begin.
     around
         Gives the neighbours of a design.
-    spent
-        Whether the work is done.
+    most_s
+        Work of the fitter's runner at which it ends.
     """
     seen: set[str] = set()
-    better = at
-    while at.cost > ENOUGH and not spent():
+    while at.cost > ENOUGH and fitter.runner.spent_s < most_s:
+        at = fitter.sloped(at)
         hopes = _promising(fitter, at, around, seen)
-        better = next(
-            (found for each in hopes[:FITTED] if not spent() and
-             (found := _tried(fitter, each, at)).cost < BETTER * at.cost), at,
-        )  # fmt: skip
+        better = at
+        for number, each in enumerate(hopes[:FITTED]):
+            if number >= LEAST_FITTED and fitter.runner.spent_s >= most_s:
+                break
+            if (found := _tried(fitter, each, at)).cost < BETTER * at.cost:
+                better = found
+                break
         if better is at:
             break
         at = fitter.fitted(better, STEPS)
@@ -65,8 +73,7 @@ def _promising(
         for place, one in enumerate(firsts)
         for other in firsts[:place]
     ]
-    every = singles + _hopeful(fitter, at, pairs, seen)
-    return sorted(every, key=lambda each: fitter.promised(each, at))
+    return _best_first(fitter, at, singles + _hopeful(fitter, at, pairs, seen))
 
 
 def _hopeful(fitter: Fitter, at: Tried, designs: Iterable[Design], seen: set[str]) -> list[Tried]:
@@ -77,10 +84,24 @@ def _hopeful(fitter: Fitter, at: Tried, designs: Iterable[Design], seen: set[str
         if key not in seen:
             fresh[key] = each
     seen |= fresh.keys()
-    promised = [(fitter.promised(each, at), each) for each in fitter.tried(list(fresh.values()))]
+    quick = _best_first(fitter, at, fitter.tried_quickly(list(fresh.values()), at))
+    chosen = [each.design for each in quick[:RUN_WHOLE]]
+    chosen += [each.design for each in quick[RUN_WHOLE:] if _of_rest(each.design, at.design)]
     least = fitter.promised(at, at)
-    hopes = [each for each in promised if each[0] < least]
-    return [each for _, each in sorted(hopes, key=lambda each: each[0])]
+    whole = _best_first(fitter, at, fitter.tried(chosen))
+    return [each for each in whole if fitter.promised(each, at) < least]
+
+
+def _best_first(fitter: Fitter, at: Tried, every: Sequence[Tried]) -> list[Tried]:
+    return sorted(every, key=lambda each: fitter.promised(each, at))
+
+
+def _of_rest(design: Design, base: Design) -> bool:
+    """Say whether two designs differ in what shows where a drive is at rest alone."""
+    keys = set(design.values) | set(base.values)
+    return any(
+        key.startswith(OF_REST) for key in keys if design.values.get(key) != base.values.get(key)
+    )
 
 
 def _tried(fitter: Fitter, each: Tried, at: Tried) -> Tried:
