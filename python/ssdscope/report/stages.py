@@ -7,6 +7,7 @@ gone on with (`resuming`), and a simulated drive then gives what it would have g
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ssdscope import advise, twin
@@ -25,23 +26,23 @@ from ssdscope.targets.spare import spare_bytes
 
 STAGES: tuple[tuple[str, float], ...] = (
     ("overview", 0.02),
-    ("findings", 0.29),
-    ("performance", 0.15),
-    ("sustained", 0.22),
+    ("findings", 0.27),
+    ("performance", 0.14),
+    ("sustained", 0.20),
     ("distribution", 0.03),
     ("trace", 0.04),
-    ("models", 0.10),
-    ("twin", 0.12),
+    ("models", 0.09),
+    ("twin", 0.18),
     ("advice", 0.03),
 )
 """Stages in order, with their share of the time; what one leaves is for those behind it."""
-TWIN_S = 12.0
+TWIN_S = 60.0
 """What a twin of a simulated drive is searched for at most, counted, for each minute."""
 MIXED_SHARE = 0.03
 """Of the time of the points that reads and writes among each other have, on a real drive."""
 OVERVIEW_TRIES = 3
 """How often what tells most is measured, where the machine is busy."""
-CORES = dict.fromkeys(("performance", "sustained", "models", "advice"), sustaining.CORES)
+CORES = dict.fromkeys(("performance", "sustained", "models", "twin", "advice"), sustaining.CORES)
 """Cores that a stage keeps busy on copies of a simulated drive, of two; others hardly gain by the
 second one."""
 WRITING = ("overview", "performance", "sustained", "distribution", "models")
@@ -208,14 +209,14 @@ def _twin(job: Job, progress: StageProgress) -> None:
         job.document["twin"] = {"reason": "there is no drive behind it"}
         return
     info = job.target.device.info
-    work_s = job.budget.wall_s
+    work_s = CORES["twin"] * job.budget.wall_s
     if info.clock == "virtual":  # what others leave is not needed: it comes hardly nearer
         work_s = min(work_s, TWIN_S * job.budget.repetitions)
     built = twin.build(
         job.findings, info, job.document["performance"], name=job.target.uri, seed=job.seed,
-        work_s=work_s,
+        work_s=work_s, progress=partial(progress, "building a twin"),
     )  # fmt: skip
-    job.worked_s = work_s
+    job.worked_s = work_s if isinstance(built, str) else built.worked_s
     absent = {"reason": built} if isinstance(built, str) else built.to_json()
     job.document["twin"] = absent
 

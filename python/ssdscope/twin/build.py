@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,8 @@ class Twin:
         In what they differ from the twin, a sentence for each key.
     at_bounds
         Keys whose numbers ended at the end of their range.
+    worked_s
+        What the fit took, counted, in seconds of one core.
     """
 
     toml: str
@@ -64,6 +66,7 @@ class Twin:
     others: tuple[str, ...] = ()
     differ: tuple[str, ...] = ()
     at_bounds: tuple[str, ...] = ()
+    worked_s: float = 0.0
 
     def errors(self) -> stats.PredictionErrors | None:
         """Compare it with the held-out workloads, if there are any."""
@@ -103,6 +106,7 @@ def build(
     name: str,
     seed: int,
     work_s: float = WORK_S,
+    progress: Callable[[float], object] | None = None,
 ) -> Twin | str:
     """Fit a twin, open it, and run the held-out workloads on it.
 
@@ -121,6 +125,8 @@ def build(
         Of the twin's workloads.
     work_s
         How much work designs may be run for, counted as about what one core does in that time.
+    progress
+        Told what share of that is done.
 
     Returns
     -------
@@ -131,7 +137,7 @@ def build(
     if not any(row.sort == "read" for row in rows):
         return "the latency of reads could not be measured"
     found = found_of(findings, info, noise(performance.get("distributions", [])))
-    like = fitted(drawn_drives(), rows, found, seed, work_s)
+    like = fitted(drawn_drives(), rows, found, seed, work_s, progress)
     if isinstance(like, str):
         return like
     lacking = tuple(_left_open(findings))
@@ -147,7 +153,15 @@ def build(
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
     return _useless(draft, rows) or Twin(
-        text, told, like.error, lacking, like.cut_short, others, like.differ, like.at_bounds
+        text,
+        told,
+        like.error,
+        lacking,
+        like.cut_short,
+        others,
+        like.differ,
+        like.at_bounds,
+        like.worked_s,
     )
 
 

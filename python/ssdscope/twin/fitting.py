@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -56,10 +56,16 @@ class Likeness:
     differ: tuple[str, ...] = ()
     at_bounds: tuple[str, ...] = ()
     cut_short: bool = False
+    worked_s: float = 0.0
 
 
 def fitted(
-    drawn: Drawn, rows: Sequence[Row], found: Found, seed: int, work_s: float
+    drawn: Drawn,
+    rows: Sequence[Row],
+    found: Found,
+    seed: int,
+    work_s: float,
+    progress: Callable[[float], object] | None = None,
 ) -> Likeness | str:
     """Find the design most like the drive; or say why there is none.
 
@@ -75,9 +81,16 @@ def fitted(
         Of the runs.
     work_s
         What may be run, counted, in seconds of one core.
+    progress
+        Told what share of that is done.
     """
+
+    def spent(counted_s: float) -> None:
+        if progress is not None:
+            progress(min(counted_s / work_s, 1.0))
+
     quick = [row for row in rows if not row.slow]
-    fitter = Fitter(Runner(quick, seed), found.known())
+    fitter = Fitter(Runner(quick, seed, progress=spent), found.known())
     begun = _begun(drawn, rows, fitter, found)
     if not begun:
         return "no drive that can be simulated has what was found"
@@ -86,7 +99,7 @@ def fitted(
     best = min(fitter.kept, key=lambda each: each.cost)
     if len(quick) < len(rows):
         first = [best.design, *(each.design for each in _allowed(fitter.kept, best, math.inf))]
-        fitter = Fitter(Runner(rows, seed, spent_s), found.known())
+        fitter = Fitter(Runner(rows, seed, spent_s, spent), found.known())
         best = min(fitter.tried(first[:TRIED]), key=lambda each: each.cost)
         best = fitter.fitted(best, STEPS)
         best = climbed(fitter, best, partial(neighbours, found=found), SEARCH_SHARE * work_s)
@@ -97,7 +110,7 @@ def fitted(
     return Likeness(
         best.design, best.error, tuple(each.design for each in others),
         tuple(_differ(best.design, [each.design for each in others])),
-        tuple(at_bounds(best.design, free)), runner.spent_s > work_s,
+        tuple(at_bounds(best.design, free)), runner.spent_s > work_s, runner.spent_s,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -62,11 +62,14 @@ class Runner:
         Of drives and workloads.
     spent_s
         What it took, counted, in seconds of one core.
+    progress
+        Told that, after each few designs.
     """
 
     rows: Sequence[Row]
     seed: int
     spent_s: float = 0.0
+    progress: Callable[[float], object] | None = None
     _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     def logs(
@@ -90,6 +93,8 @@ class Runner:
         for at in range(0, len(every), AT_ONCE):
             ran = self._run(every[at : at + AT_ONCE], slow)
             self._seen |= dict(zip(names[at : at + AT_ONCE], ran, strict=True))
+            if self.progress is not None:
+                self.progress(self.spent_s)
         return [self._seen[key] for key in keys]
 
     def _run(self, designs: Sequence[Design], slow: bool) -> list[npt.NDArray[np.float64]]:
