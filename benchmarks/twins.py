@@ -4,17 +4,19 @@
 
 The twin is that of the drive's report in FOLDER, which `ssdscope characterize` makes with its
 default budget if there is none. Both run the same workloads from their default states: Sobol points
-over pattern, size and depth, inside what was characterised, each until both means are known within
-2 %. A twin passes with a median error of at most 5 %, nine of ten errors of at most 15 %, and a
-settled rate of random writes within 10 %. Then the twin is probed as the drive was, and what is
-found of it is held to what was found of the drive.
+over pattern, size and depth, inside what was characterised, each as long as a user runs it, and 64
+times as long. A twin passes with a median error of at most 5 %, nine of ten errors of at most 15 %,
+and a settled rate of random writes within 10 %. Then the twin is probed as the drive was, and what
+is found of it is held to what was found of the drive.
 
 Results go to FOLDER/twins.jsonl as drives are done; drives that stand there are left out, so that a
 run that was broken off goes on. Without drives it is the ten of the papers and the four modern
-ones; ``--drawn`` takes instead as many of the recovery study's generator, from seeds kept for this.
+ones; ``--drawn`` takes instead as many of the recovery study's two generators, in turn, from seeds
+kept for this.
 """
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -36,7 +38,9 @@ from ssdscope.findings import Finding, Findings
 from ssdscope.probes import session
 from ssdscope.probes.budget import Budget, silent
 from ssdscope.probes.reconcile import reconciled
-from ssdscope.recovery.generator import draw
+from ssdscope.recovery.arrays import DrawnArray
+from ssdscope.recovery.generator import Drawn, draw
+from ssdscope.recovery.second import draw_second
 from ssdscope.report import survey
 from ssdscope.seeds import stream
 from ssdscope.targets import Device, open_target
@@ -48,10 +52,10 @@ DRAWN_SEEDS = tuple(range(41_001, 41_021))
 """Fixed before any twin was judged; those of 5000 and above are for tuning."""
 SEED, TWIN_SEED, JUDGED_SEED = 1, 2, 9_000_000
 WORKLOADS = 64
-CI_MAX = 0.02
-LEAST_REQUESTS, MOST_REQUESTS = 400, 25_600
+LEAST_REQUESTS, LENGTHS = 400, (1, 64)
+"""Of a workload, and times as many."""
 MOST_BYTES = 2 << 30
-"""Of one workload; what is not known by then is judged as far as it is."""
+"""Of one workload: what would write more is run so far."""
 MOST_COST = 30e9
 """Nanoseconds of counted work until writes of a twin come to rest."""
 MEDIAN_MAX, P90_MAX, SUSTAINED_MAX = 0.05, 0.15, 0.10
@@ -73,20 +77,18 @@ def workloads(device: Device, count: int) -> list[survey.Point]:
     return points
 
 
-def judged(drive: Device, copy: Device, point: survey.Point) -> dict[str, Any]:
-    """Run a workload on both from the state they are in, until both means are known."""
+def judged(drive: Device, copy: Device, point: survey.Point) -> Iterator[dict[str, Any]]:
+    """Run a workload on both from the state they are in, for as long as a user and for longer."""
     plan = survey.workload_of(point, JUDGED_SEED)
-    count = max(LEAST_REQUESTS, 8 * point.iodepth)
-    while True:
-        figures = [_figure([_run(each, plan, count)]) for each in (drive, copy)]
-        far = max(each["relative_half_width"] for each in figures)
-        more = 4 * count
-        if far <= CI_MAX or more > MOST_REQUESTS or more * point.block_bytes > MOST_BYTES:
-            break
-        count = more
-    one, other = (each["mean_ns"] for each in figures)
     where = {"rw": point.rw, "block_bytes": point.block_bytes, "iodepth": point.iodepth}
-    return where | {"drive_ns": one, "twin_ns": other, "requests": count, "half_width": far}
+    usual = max(LEAST_REQUESTS, 8 * point.iodepth)
+    for count in dict.fromkeys(
+        min(usual * each, MOST_BYTES // point.block_bytes) for each in LENGTHS
+    ):
+        figures = [_figure([_run(each, plan, count)]) for each in (drive, copy)]
+        one, other = (each["mean_ns"] for each in figures)
+        far = max(each["relative_half_width"] for each in figures)
+        yield where | {"drive_ns": one, "twin_ns": other, "requests": count, "half_width": far}
 
 
 def _run(device: Device, plan: Any, count: int) -> Stretch:
@@ -125,7 +127,7 @@ def judge(folder: Path, uri: str, count: int) -> dict[str, Any]:
         return result | {"passes": False, "reason": told["reason"]}
     drive = open_target(uri, seed=SEED).device
     copy = twin.open_twin(told["toml"], TWIN_SEED)
-    rows = [judged(drive, copy, point) for point in workloads(drive, count)]
+    rows = [row for point in workloads(drive, count) for row in judged(drive, copy, point)]
     errors = stats.prediction_errors(
         [row["drive_ns"] for row in rows], [row["twin_ns"] for row in rows]
     )
@@ -185,8 +187,16 @@ def drawn(folder: Path, count: int) -> Iterator[tuple[str, str]]:
     """Write drawn drives to files; name and target of each."""
     for seed in DRAWN_SEEDS[:count]:
         path = folder / f"drawn-{seed}.toml"
-        path.write_text(draw(seed).toml())
+        path.write_text(_drawn(seed).toml())
         yield path.stem, str(path)
+
+
+def _drawn(seed: int) -> Drawn:
+    """Draw a drive; of odd seeds the first of the second generator that is no array."""
+    if seed % 2 == 0:
+        return draw(seed)
+    every = (draw_second(seed, index) for index in itertools.count())
+    return next(each for each in every if not isinstance(each, DrawnArray))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -56,6 +56,19 @@ def test_units_that_are_met_gain_and_what_is_the_same_does_not(merging: Ground) 
     assert same.none
 
 
+def test_a_gain_that_another_likely_drive_does_not_have_is_not_sure(merging: Ground) -> None:
+    before, after = random_writes(256 * KIB, starts_bytes=128 * KIB), random_writes(256 * KIB)
+    other = Ground(open_drive(PAGES, "pages", 1))
+    both = Ground(open_drive(MERGING, "merging", 1), others=[other])
+    alone, gain = merging.gain(before, after), both.gain(before, after)
+    assert alone.sure
+    theirs = other.gain(before, after).ratio
+    assert theirs < 1.02, "it has no units that could be met"
+    assert gain.low == pytest.approx(theirs, rel=0.02)
+    assert (gain.ratio, gain.high) == (alone.ratio, alone.high)
+    assert not gain.sure or gain.low < alone.low
+
+
 def test_a_gain_repeats_and_leaves_the_drive_as_it_was(merging: Ground) -> None:
     before, after = sequential_reads(4 * KIB), sequential_reads(64 * KIB)
     now = merging.device.now_ns()

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 REPEATS, MOST_REPEATS = 4, 16
 """Runs of each stream, from whose scatter the interval comes; more while it says nothing."""
+OTHERS_REPEATS = 2
+"""Runs on drives that it may be as well: of them the direction counts."""
 STATES = 4
 """Drives that runs of writes begin on, each written to by seeds of its own before."""
 MOST_TRIED = 8
@@ -85,6 +87,9 @@ class Ground:
         Of the drive.
     written_over
         Opens the same drive, written all over at random; None if it is that, or cannot be.
+    others
+        Drives that the one that advice is for may be as well. The interval of a gain holds theirs,
+        so that nothing is sure on which they do not agree.
     """
 
     device: Device
@@ -96,6 +101,7 @@ class Ground:
     misses: Misses = field(default_factory=Misses)
     state: str = FOUND
     written_over: Callable[[], Device] | None = None
+    others: Sequence[Ground] = ()
     _times: dict[tuple[Stream, int], float] = field(default_factory=dict)
     _busy: dict[int, tuple[Device, int]] = field(default_factory=dict)
     _in_use: Ground | None = None
@@ -134,8 +140,20 @@ class Ground:
             gain = self._gain_of(before, after, range(repeats), at_most)
             unsure = gain.none and gain.scatter > LEAST_GAIN
             if not unsure or repeats >= MOST_REPEATS:
-                return gain
+                return gain if gain.none or not gain.sure else self._as_all(gain, before, after)
             repeats *= 2
+
+    def _as_all(self, gain: Gain, before: Stream, after: Stream) -> Gain:
+        """Let the interval hold what others gain; one that cannot be asked says nothing."""
+        ratios = [gain.low, gain.high]
+        for other in self.others:
+            try:
+                ground = other.in_use() if self.state == USED else other
+                if ground is not None:
+                    ratios.append(ground._gain_of(before, after, range(OTHERS_REPEATS), "").ratio)
+            except NoGainError:
+                continue
+        return replace(gain, low=min(ratios), high=max(ratios))
 
     def _gain_of(self, before: Stream, after: Stream, turns: Sequence[int], at_most: str) -> Gain:
         self._run([(each, turn) for each in (before, after) for turn in turns])

@@ -59,12 +59,31 @@ def of_twin(
         device = MeteredDevice(open_drive(text, "twin", seed), Limits(work_s=work_s))
     except SsdscopeError as error:
         return f"the twin cannot be opened: {error.message}"
+    likewise = [
+        Ground(device.around(other), seed, written_over=_opener(each, seed, device))
+        for each in _others(twin)
+        if (other := _opened(each, seed)) is not None
+    ]
     worn = is_worn(tomllib.loads(text).get("default_state"))
     return Ground(
         device, seed, _fitted_to_writes(twin, rows),
         sketched=frozenset(DIRECTIONS - near), far=far, misses=misses(rows),
         state=USED if worn else FOUND, written_over=None if worn else _opener(text, seed, device),
+        others=likewise,
     )  # fmt: skip
+
+
+def _others(twin: Mapping[str, Any]) -> list[str]:
+    """Give drive files that fit as well."""
+    told = twin.get("others")
+    return [each for each in told if isinstance(each, str)] if isinstance(told, list) else []
+
+
+def _opened(text: str, seed: int) -> Device | None:
+    try:
+        return open_drive(text, "twin", seed)
+    except SsdscopeError:
+        return None
 
 
 def is_worn(state: str | None) -> bool:
