@@ -48,7 +48,7 @@ from ssdscope.twin.rows import Row, fitted_rows
 from ssdscope.workloads.figures import Stretch, counted, figures_of, run_stretch
 from ssdscope.workloads.sustained import sustain
 
-DRAWN_SEEDS = tuple(range(41_001, 41_021))
+DRAWN_SEEDS = tuple(range(43_001, 43_021))
 """Fixed before any twin was judged; those of 5000 and above are for tuning."""
 SEED, TWIN_SEED, JUDGED_SEED = 1, 2, 9_000_000
 WORKLOADS = 64
