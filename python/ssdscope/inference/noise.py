@@ -93,7 +93,7 @@ def quickest(
     piece : array_like of int, shape (n,)
         Which part of a row a request is in, from 0 on.
     longer : array_like, shape (repetitions, pieces, k)
-        How many times as long as at their quickest other reads took beside each piece.
+        How many times as long as at their quickest other reads took beside each piece, if that is.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def quickest(
         By what share the least values were lowered: about how far floors may be off.
     """
     logs, of = np.log(np.asarray(y, dtype=float)), np.asarray(piece)
-    beside = np.log(np.asarray(longer, dtype=float))
+    beside = np.log(np.where(np.greater(longer, 0), longer, np.nan))
     usual = np.nanmedian(logs, axis=0)
     ends = np.flatnonzero(np.diff(of)) + 1
     # How pieces compare with each other the reads beside them tell, and over time they themselves.

@@ -138,7 +138,7 @@ class Fitter:
         """
         fresh = False
         for _ in range(steps):
-            if at.cost < ENOUGH:
+            if at.cost < ENOUGH or self.runner.over:
                 break
             if at.slopes is None:
                 at, fresh = self.sloped(at), True

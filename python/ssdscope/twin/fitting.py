@@ -89,8 +89,10 @@ def fitted(
         if progress is not None:
             progress(min(counted_s / work_s, 1.0))
 
+    if work_s <= 0:
+        return "no time was left for it"
     quick = [row for row in rows if not row.slow]
-    fitter = Fitter(Runner(quick, seed, progress=spent), found.known())
+    fitter = Fitter(Runner(quick, seed, progress=spent, most_s=work_s), found.known())
     begun = _begun(drawn, rows, fitter, found)
     if not begun:
         return "no drive that can be simulated has what was found"
@@ -99,7 +101,7 @@ def fitted(
     best = min(fitter.kept, key=lambda each: each.cost)
     if len(quick) < len(rows):
         first = [best.design, *(each.design for each in _allowed(fitter.kept, best, math.inf))]
-        fitter = Fitter(Runner(rows, seed, spent_s, spent), found.known())
+        fitter = Fitter(Runner(rows, seed, spent_s, spent, work_s), found.known())
         best = min(fitter.tried(first[:TRIED]), key=lambda each: each.cost)
         best = fitter.fitted(best, STEPS)
         best = climbed(fitter, best, partial(neighbours, found=found), SEARCH_SHARE * work_s)
@@ -110,7 +112,7 @@ def fitted(
     return Likeness(
         best.design, best.error, tuple(each.design for each in others),
         tuple(_differ(best.design, [each.design for each in others])),
-        tuple(at_bounds(best.design, free)), runner.spent_s > work_s, runner.spent_s,
+        tuple(at_bounds(best.design, free)), runner.over, runner.spent_s,
     )  # fmt: skip
 
 

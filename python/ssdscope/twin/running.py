@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -64,13 +65,21 @@ class Runner:
         What it took, counted, in seconds of one core.
     progress
         Told that, after each few designs.
+    most_s
+        What it may take; it goes on all the same for whoever does not ask if that is `over`.
     """
 
     rows: Sequence[Row]
     seed: int
     spent_s: float = 0.0
     progress: Callable[[float], object] | None = None
+    most_s: float = math.inf
     _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        """Whether it took all that it may."""
+        return self.spent_s >= self.most_s
 
     def logs(
         self, designs: Sequence[Design], *, slow: bool = True

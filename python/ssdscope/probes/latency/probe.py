@@ -151,11 +151,7 @@ class Sizes(Plan):
         """Give means of what reads take undelayed, of times by repeat, block and size."""
         order, times = _whole(order, times)
         held = times[:, :, PLACES:HELD]
-        lowest = floor(held.reshape(-1, PLACES))
-        # Where times scatter by as much as they are, the lowest comes out as none.
-        longer = (held.reshape(-1, PLACES) / np.where(lowest > 0, lowest, np.nan)).reshape(
-            held.shape
-        )
+        longer = (held.reshape(-1, PLACES) / floor(held.reshape(-1, PLACES))).reshape(held.shape)
         usual = np.median(longer, axis=2)
         if not np.isfinite(usual).any():
             raise Stopped(Reason.INTERFERENCE, "others came across most reads")
