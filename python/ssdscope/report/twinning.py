@@ -27,6 +27,10 @@ KEPT_UP = tuple(Workload(rw="randwrite", block_bytes=4096, iodepth=depth) for de
 """And random writes that were brought to rest."""
 
 
+ONE_DESIGN = "one"
+"""What a table says where no other design fits as well."""
+
+
 @dataclass(frozen=True)
 class ReportedTwin:
     """The twin that a report holds.
@@ -176,7 +180,7 @@ def what_if_table(rows: Sequence[twin.WhatIf]) -> Table:
 def _range(row: twin.WhatIf) -> str:
     """Say what designs give that the measured drive may be as well."""
     if row.least == row.most:
-        return "one"
+        return ONE_DESIGN
     return f"{row.least:.3g} to {row.most:.3g}{'' if row.agreed else ', not agreed'}"
 
 

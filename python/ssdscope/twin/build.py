@@ -13,7 +13,7 @@ from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin.begin import drawn_drives
 from ssdscope.twin.fitting import Likeness, fitted
-from ssdscope.twin.found import found_of
+from ssdscope.twin.found import found_of, left_open
 from ssdscope.twin.noise import noise
 from ssdscope.twin.rows import fitted_rows, held_out_rows
 from ssdscope.twin.running import LABEL, Runner, means_ns
@@ -140,7 +140,7 @@ def build(
     like = fitted(drawn_drives(), rows, found, seed, work_s, progress)
     if isinstance(like, str):
         return like
-    lacking = tuple(_left_open(findings))
+    lacking = tuple(left_open(findings))
     one_line = " ".join(name.split())
     try:
         told = list(_held_to(like.design, held_out, seed + APART))
@@ -187,13 +187,6 @@ def _useless(twin: Twin, rows: Sequence[Row]) -> str | None:
         f"what could be fitted misses half of the held-out workloads by more than "
         f"{100 * errors.median_ape:.0f} %, no better than always answering their usual latency"
     )
-
-
-def _left_open(findings: Findings) -> Iterator[str]:
-    """Say what was not found."""
-    for name, finding in findings.items():
-        if finding.outcome not in ("detected", "absent"):
-            yield f"{name}: {finding.about.name.lower()} {finding.outcome}; as fits best"
 
 
 def _verdict(twin: Twin) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
     from ssdscope.twin.design import Value
 
-__all__ = ["Found", "found_of"]
+__all__ = ["Found", "found_of", "left_open"]
 
 PAGES_BYTES = (16_384, 8192, 4096, 2048)
 """Pages that drives have, the usual last ones for small units."""
@@ -44,6 +44,13 @@ NEW_REGION: dict[str, Value] = {
     "pslc.program_ns": 200_000,
     "nand.bits_per_cell": 3,
 }
+OF_DISKS = ("rotation_ns", "seek_track_ns", "seek_full_ns", "disk_cache_bytes")
+OF_FLASH = (
+    "rmw_unit_bytes", "merge_unit_bytes", "interleave_degree", "placement_pages", "allocation",
+    "write_buffer_bytes", "read_cache_bytes", "read_ahead_bytes", "map_zone_bytes", "pslc_bytes",
+    "over_provisioning_ratio", "idle_gc_onset_ns",
+)  # fmt: skip
+"""Properties that a design takes over."""
 MINUTE_NS = 60e9
 LINKS: dict[str, dict[str, Value]] = {
     "nvme": {"host.lane_bytes_per_second": 1e9, "host.firmware_ns": 500},
@@ -112,6 +119,18 @@ def found_of(findings: Findings, info: DeviceInfo, disturbance: Mapping[str, Val
     values = dict(_values(findings))
     # Of a disk, where its arm and its platter stand looks like noise.
     return Found(info, values, {} if values.get("rotation_ns") else disturbance)
+
+
+def left_open(findings: Findings) -> Iterator[str]:
+    """Say what was not found, so that a design has what fits best."""
+    rotation = findings.get("rotation_ns")
+    disk = rotation is not None and rotation.outcome == "detected"
+    for name in OF_DISKS if disk else OF_FLASH:
+        finding = findings.get(name)
+        if finding is None:
+            yield f"{name}: not looked for; as fits best"
+        elif finding.outcome not in ("detected", "absent"):
+            yield f"{name}: {finding.about.name.lower()} {finding.outcome}; as fits best"
 
 
 def _values(findings: Findings) -> Iterator[tuple[str, float | str | None]]:
