@@ -44,6 +44,19 @@ def test_a_change_has_its_effect_and_an_interval() -> None:
     assert 1.0 <= rows[1].ratio < 1.3, "of a write only what collection reads is slower"
 
 
+def test_other_designs_say_how_far_a_ratio_may_be_off() -> None:
+    quick = TWIN.replace("read_ns = 50000", "read_ns = 20000")
+    assert quick != TWIN
+    broken = TWIN.replace('kind = "page"', 'kind = "log-block"')
+    change = {"nand.read_ns": "100000"}
+    (alone,) = what_if(TWIN, change, [READ], 1)
+    (row,) = what_if(TWIN, change, [READ], 1, others=[quick, broken])
+    assert (row.ratio, row.low, row.high) == (alone.ratio, alone.low, alone.high)
+    assert alone.least == alone.most == pytest.approx(alone.ratio, rel=0.01)
+    assert row.least == alone.least
+    assert row.most > 2 * row.least, "what the quick one reads in a fifth of the time"
+
+
 def test_spare_space_shows_in_what_is_kept_up() -> None:
     change = {"over_provisioning_ratio": "0.5"}
     (row,) = what_if(TWIN, change, [Workload(rw="randwrite", requests=400)], 1, sustained=True)

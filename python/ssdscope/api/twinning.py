@@ -57,8 +57,7 @@ class WhatIfs(list[WhatIf], Shown):
         rows = twinning.what_if_table(self).rows
         return "\n".join(
             f"{workload}, depth {depth}: {before}, changed {after}, ratio {ratio} ({within})"
-            + ("" if designs == twinning.ONE_DESIGN else f", all designs {designs}")
-            for workload, depth, before, after, ratio, within, designs in rows
+            for workload, depth, before, after, ratio, within in rows
         )
 
     def to_dict(self) -> dict[str, Any]:

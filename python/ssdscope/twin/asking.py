@@ -56,11 +56,6 @@ class WhatIf:
     least: float
     most: float
 
-    @property
-    def agreed(self) -> bool:
-        """Whether all designs agree if it is faster or slower."""
-        return self.least > 1 or self.most < 1 or self.least == self.most
-
     def to_json(self) -> dict[str, Any]:
         """Give it as plain data."""
         return asdict(self)
