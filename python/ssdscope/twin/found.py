@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ssdscope.twin.design import SPARE, Design
+from ssdscope.twin.design import ENTRY_BYTES, SPARE, Design
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
@@ -78,7 +78,7 @@ class Found:
     disturbance: Mapping[str, Value] = field(default_factory=dict)
 
     def number(self, name: str) -> int:
-        """Give a number that was found, 0 if there is none."""
+        """Return a number that was found, 0 if there is none."""
         value = self.values.get(name)
         return round(value) if isinstance(value, int | float) else 0
 
@@ -87,7 +87,7 @@ class Found:
         return name in self.values and not self.values[name]
 
     def known(self) -> dict[str, float]:
-        """Give by key of a drive file how far a number is known, as a share."""
+        """Return by key of a drive file how far a number is known, as a share."""
         return {key: KNOWN_WITHIN for name, key in NUMBERS.items() if self.number(name)}
 
     def allows(self, design: Design) -> bool:
@@ -96,7 +96,11 @@ class Found:
             return False
         if self.number("merge_unit_bytes"):
             return design.log_block
-        return not (self.absent("merge_unit_bytes") and design.log_block)
+        if not design.log_block:
+            return True
+        # A drive has whole units of merging: of others the host would see another capacity.
+        whole = self.info.capacity_bytes % design.whole("ftl.merge_unit_bytes", 1) == 0
+        return whole and not self.absent("merge_unit_bytes")
 
     def put_into(self, design: Design) -> Design:
         """Let a design have what was found, and what the host sees."""
@@ -262,8 +266,6 @@ def _table(design: Design, found: Found) -> Design:
         }
         return design.without("map").having(keys)
     if held and not design.log_block:
-        from ssdscope.twin.design import ENTRY_BYTES
-
         entries = max(held // design.unit_bytes, 16)
         return design.without("map").having(
             {"map.kind": "demand", "map.cache_bytes": entries * ENTRY_BYTES}
@@ -274,7 +276,7 @@ def _table(design: Design, found: Found) -> Design:
 
 
 def _region(design: Design, found: Found) -> Design:
-    """Give it a region of one bit, of whole blocks of every plane."""
+    """Return it a region of one bit, of whole blocks of every plane."""
     size = found.number("pslc_bytes")
     if found.absent("pslc_bytes") or design.log_block:
         return design.without("pslc")
