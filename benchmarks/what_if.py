@@ -41,7 +41,7 @@ MOST_COST = 30e9
 """Nanoseconds of counted work until writes come to rest."""
 
 
-def told(text: str, changes: Mapping[str, str]) -> Device:
+def changed_drive(text: str, changes: Mapping[str, str]) -> Device:
     """Open a drive with changes."""
     return open_drive(text, "drive", SEED, changes)
 
@@ -65,7 +65,7 @@ def mean_ns(device: Device, workload: Workload, requests: int) -> float:
 
 
 def ratios(text: str, burst: int) -> Iterator[tuple[str, float]]:
-    """Give by change what it does to a drive: the time after it, over that before.
+    """Return by change what it does to a drive: the time after it, over that before.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def ratios(text: str, burst: int) -> Iterator[tuple[str, float]]:
     """
     if tomllib.loads(text).get("ftl", {}).get("kind") == "page":
         before, after = (
-            at_rest_ns(told(text, {"over_provisioning_ratio": each})) for each in SPARES
+            at_rest_ns(changed_drive(text, {"over_provisioning_ratio": each})) for each in SPARES
         )
         yield "spare", after / before
     if size := value(text, "write_buffer.bytes"):
@@ -88,7 +88,9 @@ def ratios(text: str, burst: int) -> Iterator[tuple[str, float]]:
 
 
 def _changed(text: str, changes: Mapping[str, str], workload: Workload, requests: int) -> float:
-    before, after = (mean_ns(told(text, each), workload, requests) for each in ({}, changes))
+    before, after = (
+        mean_ns(changed_drive(text, each), workload, requests) for each in ({}, changes)
+    )
     return after / before
 
 

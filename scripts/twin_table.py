@@ -48,8 +48,8 @@ def drawn(index: int) -> tuple[Mapping[str, Value], int] | None:
     return kept, drive.open().info.capacity_bytes
 
 
-def told(index: int) -> dict[str, object] | None:
-    """Give a drive and what it does."""
+def simulated(index: int) -> dict[str, object] | None:
+    """Return a drive and what it does."""
     found = drawn(index)
     if found is None:
         return None
@@ -63,7 +63,7 @@ def told(index: int) -> dict[str, object] | None:
 
 def lines(indices: Sequence[int], jobs: int) -> Iterator[dict[str, object]]:
     """Draw and run, several at a time."""
-    tasks = (delayed(told)(index) for index in indices)
+    tasks = (delayed(simulated)(index) for index in indices)
     for each in Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks):
         if each is not None:
             yield each

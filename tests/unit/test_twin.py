@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.test_twin_parts import PAGE
 
 from ssdscope.errors import ConfigError
 from ssdscope.findings import Detected, Findings, Undetectable
@@ -17,23 +18,7 @@ from ssdscope.twin.rows import Row
 from ssdscope.twin.running import Runner, means_ns
 
 TRUTH = Design(
-    {
-        "default_state": "sequential",
-        "over_provisioning_ratio": 0.2,
-        "ftl.kind": "page",
-        "ftl.map_unit_bytes": 8192,
-        "nand.channels": 4,
-        "nand.pages_per_block": 64,
-        "nand.page_bytes": 4096,
-        "nand.read_ns": 60_000,
-        "nand.program_ns": 400_000,
-        "nand.erase_ns": 2_000_000,
-        "channel.ns_per_byte": 3.0,
-        "host.command_ns": 20_000,
-        "host.bytes_per_second": 250e6,
-        "host.queue_depth": 1,
-    },
-    64 << 20,
+    {**PAGE.values, "ftl.map_unit_bytes": 8192, "host.queue_depth": 1}, capacity_bytes=64 << 20
 )
 INFO = DeviceInfo("file", 64 << 20, 512, "wall", False, False, False, False)
 READS = [row for row in asked() if row.sort == "read"]

@@ -16,6 +16,7 @@ from ssdscope.targets import Device
 from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.metered import TIME_OVER, ExhaustedError
 from ssdscope.targets.records import DeviceInfo
+from ssdscope.twin.rows import SHARES
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import (
     Figure,
@@ -44,8 +45,6 @@ BURSTS, FEW_BURSTS, NARROW = 4, 2, 0.02
 """Of the writes on a simulated drive, each from the same state: how far they differ is their
 interval, whatever happens in one. Few will do where that is already within such a share."""
 LEAST_READS, LEAST_WRITES = 1000, 400
-COURSE = (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)
-"""Shares of a burst between which its course is told: what a buffer takes ends early in it."""
 LEAST_OF_COURSE = 32
 """Requests of a burst whose course is told."""
 StageProgress = Callable[[str, float], None]
@@ -166,7 +165,7 @@ class Measurement:
     figure
         What its requests came to.
     course_ns
-        Of a burst, mean latencies of its requests between the shares of `COURSE`.
+        Of a burst, mean latencies of its requests between the shares of `twin.rows.SHARES`.
     """
 
     point: Point
@@ -301,7 +300,7 @@ def _measure(
 
 
 def course_ns(bursts: Sequence[np.ndarray]) -> tuple[float, ...] | None:
-    """Give mean latencies between the shares of `COURSE`, over several bursts; None of few.
+    """Return mean latencies between `twin.rows.SHARES`, over several bursts; None of few.
 
     Parameters
     ----------
@@ -310,7 +309,7 @@ def course_ns(bursts: Sequence[np.ndarray]) -> tuple[float, ...] | None:
     """
     if min((burst.size for burst in bursts), default=0) < LEAST_OF_COURSE:
         return None
-    ends = [np.rint(np.multiply(COURSE, burst.size)).astype(int) for burst in bursts]
+    ends = [np.rint(np.multiply(SHARES, burst.size)).astype(int) for burst in bursts]
     parts = [np.split(burst, end[1:-1]) for burst, end in zip(bursts, ends, strict=True)]
     return tuple(
         float(np.mean([part.mean() for part in each])) for each in zip(*parts, strict=True)

@@ -58,29 +58,29 @@ class ReportedTwin:
         """Whether it is too far off for figures."""
         return self.report.sketch
 
+    def _texts(self, key: str) -> Sequence[str]:
+        texts: Sequence[str] = self._told.get(key) or ()
+        return texts
+
     @property
     def not_modelled(self) -> Sequence[str]:
         """What was not found, so that it has what fits best."""
-        told: Sequence[str] = self._told.get("not_modelled") or ()
-        return told
+        return self._texts("not_modelled")
 
     @property
     def others(self) -> Sequence[str]:
         """Drive files that the measured drive may be as well."""
-        told: Sequence[str] = self._told.get("others") or ()
-        return told
+        return self._texts("others")
 
     @property
     def differ(self) -> Sequence[str]:
         """In what those differ from the twin."""
-        told: Sequence[str] = self._told.get("differ") or ()
-        return told
+        return self._texts("differ")
 
     @property
     def at_bounds(self) -> Sequence[str]:
         """Keys whose numbers ended at the end of their range."""
-        told: Sequence[str] = self._told.get("at_bounds") or ()
-        return told
+        return self._texts("at_bounds")
 
     def in_words(self) -> str:
         """Say in a sentence how far it is off."""

@@ -57,7 +57,7 @@ class WhatIf:
     most: float
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return it as plain data."""
         return asdict(self)
 
 
@@ -171,7 +171,7 @@ def _asked(
 
 
 def _settled(device: Device, workload: Workload, seed: int) -> Device:
-    """Give a copy that the workload has brought to rest, as far as its share of work goes."""
+    """Return a copy that the workload has brought to rest, as far as its share of work goes."""
     copy = device.fork()
     sustain(copy, workload.seeded(seed), most_cost=MOST_COST)
     return copy

@@ -82,7 +82,7 @@ def drawn_drives() -> Drawn:
 
 
 def nearest(drawn: Drawn, rows: Sequence[Row], found: Found, most: int) -> Iterator[Design]:
-    """Give drawn drives of the kind that was found, the nearest first, with what was found in them.
+    """Return drawn drives of the kind that was found, the nearest first, with what was found.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def nearest(drawn: Drawn, rows: Sequence[Row], found: Found, most: int) -> Itera
 
 
 def _distances(logs: npt.NDArray[np.float64], rows: Sequence[Row]) -> npt.NDArray[np.float64]:
-    """Give how far drives are from what was measured, over the numbers that both have."""
+    """Return how far drives are from what was measured, over the numbers that both have."""
     places, at = dict[str, slice](), 0
     for row in asked():
         places[row.name] = slice(at, at := at + row.logs().size)

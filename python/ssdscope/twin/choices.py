@@ -50,7 +50,7 @@ OF_REGIONS: dict[str, tuple[Value, ...]] = {"pslc.overflow": ("fold", "direct")}
 
 
 def neighbours(design: Design, found: Found) -> Iterator[Design]:
-    """Give all that differ in one respect that findings leave open."""
+    """Return all that differ in one respect that findings leave open."""
     if design.disk:
         yield from _words(design, {"disk.queue_order": ("position", "oldest")})
         yield from _queue(design)

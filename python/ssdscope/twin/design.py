@@ -59,13 +59,23 @@ class Design:
         return round(self.number(key, default))
 
     def having(self, keys: Mapping[str, Value]) -> Self:
-        """Give it with other keys."""
+        """Return it with other keys."""
         return replace(self, values={**self.values, **keys})
 
     def without(self, table: str) -> Self:
-        """Give it without a table of keys, such as ``write_buffer``."""
+        """Return it without a table of keys, such as ``write_buffer``."""
         kept = {key: v for key, v in self.values.items() if not key.startswith(f"{table}.")}
         return replace(self, values=kept)
+
+    @property
+    def key(self) -> str:
+        """What tells it from other designs of the same drive."""
+        return repr(sorted(self.values.items(), key=str))
+
+    def differs(self, other: Self) -> set[str]:
+        """Return the keys in which two designs differ."""
+        keys = self.values.keys() | other.values.keys()
+        return {key for key in keys if self.values.get(key) != other.values.get(key)}
 
     @property
     def disk(self) -> bool:
@@ -128,7 +138,7 @@ class Design:
         }
 
     def _cylinders(self) -> int:
-        """Give as many cylinders as the capacity asks for."""
+        """Return as many cylinders as the capacity asks for."""
         ends = (self.number(f"disk.{each}_sectors_per_track", 500) for each in ("outer", "inner"))
         cylinder = sum(ends) / 2 * SECTOR_BYTES * self.whole("disk.surfaces", 1)
         return max(round(self.capacity_bytes / cylinder), LEAST_CYLINDERS)
@@ -141,7 +151,7 @@ class Design:
         return self.having({"nand.pages_per_block": times * self.whole("nand.pages_per_block", 64)})
 
     def _least(self) -> int:
-        """Give the raw bytes over the exported ones without which it could not work."""
+        """Return the raw bytes over the exported ones without which it could not work."""
         if self.log_block:
             return (self.whole("ftl.log_blocks", 8) + BESIDE_LOGS) * self.whole(
                 "ftl.merge_unit_bytes"

@@ -67,7 +67,7 @@ class Tried:
 
     @property
     def error(self) -> float:
-        """Give the median of the misses, as a share."""
+        """Return the median of the misses, as a share."""
         return float(np.median(np.abs(np.expm1(self.misses))))
 
 
@@ -114,7 +114,7 @@ class Fitter:
         ]
 
     def cost(self, misses: npt.NDArray[np.float64]) -> float:
-        """Give what misses cost on average (soft L1)."""
+        """Return what misses cost on average (soft L1)."""
         squares = (misses * self._weights / SMALL) ** 2
         return float(np.mean(2 * (np.sqrt(1 + squares) - 1)) * SMALL**2)
 
@@ -179,14 +179,14 @@ class Fitter:
         return replace(at, free=free, slopes=slopes)
 
     def promised(self, tried: Tried, like: Tried) -> float:
-        """Give the cost of a design, were its numbers fitted and its slopes those of another."""
+        """Return the cost of a design, were its numbers fitted and its slopes those of another."""
         if like.slopes is None:
             return tried.cost
         by = next(self._moves(tried, like))
         return self.cost(tried.misses + like.slopes @ np.array(list(by.values())))
 
     def _moves(self, at: Tried, like: Tried) -> Iterator[dict[Free, float]]:
-        """Give steps by the slopes of a design, from bold to careful."""
+        """Return steps by the slopes of a design, from bold to careful."""
         if like.slopes is None:
             return
         off = at.misses * self._weights
@@ -220,7 +220,7 @@ class Fitter:
 
 
 def _moved_by(before: Design, after: Design, free: Sequence[Free]) -> npt.NDArray[np.float64]:
-    """Give by how much numbers changed, as logarithms: whole ones move in steps."""
+    """Return by how much numbers changed, as logarithms: whole ones move in steps."""
     pairs = ((before.number(each.key), after.number(each.key)) for each in free)
     return np.array([np.log(new / old) if old > 0 < new else 0.0 for old, new in pairs])
 

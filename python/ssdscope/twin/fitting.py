@@ -138,7 +138,7 @@ def _search_from(begun: Sequence[Tried], fitter: Fitter, found: Found, most_s: f
 
 
 def _allowed(every: Sequence[Tried], best: Tried, most: float) -> Iterator[Tried]:
-    """Give designs that are hardly further off than the best, each of another structure.
+    """Return designs that are hardly further off than the best, each of another structure.
 
     Parameters
     ----------
@@ -156,15 +156,14 @@ def _allowed(every: Sequence[Tried], best: Tried, most: float) -> Iterator[Tried
 def _structure(design: Design) -> str:
     fitted_keys = {each.key for each in free_of(design, frozenset())}
     kept = {k: v for k, v in design.values.items() if k not in fitted_keys}
-    return repr(sorted(kept.items(), key=str))
+    return replace(design, values=kept).key
 
 
 def _differ(design: Design, others: Sequence[Design]) -> Iterator[str]:
     """Say of each key of structure what the designs have."""
     fitted_keys = {each.key for each in free_of(design, frozenset())}
-    keys = {key for each in (design, *others) for key in each.values} - fitted_keys - FOLLOWS
+    keys = {key for each in others for key in design.differs(each)} - fitted_keys - FOLLOWS
     for key in sorted(keys):
         values: list[Value | None] = [each.values.get(key) for each in (design, *others)]
-        distinct = list(dict.fromkeys(map(str, values)))
-        if len(distinct) > 1:
-            yield f"{key}: {distinct[0]}, or {' or '.join(distinct[1:])}"
+        first, *rest = dict.fromkeys(map(str, values))
+        yield f"{key}: {first}, or {' or '.join(rest)}"

@@ -46,7 +46,7 @@ def without_spikes(values: Mapping[str, Value]) -> tuple[dict[str, Value], float
 
 
 def noise(distributions: Sequence[Mapping[str, Any]]) -> dict[str, Value]:
-    """Give the keys of a drive file for the noise that was measured; nothing if there was none."""
+    """Return the keys of a drive file for the noise that was measured, if there was any."""
     case = next(
         (
             each

@@ -111,18 +111,18 @@ class Row:
         return self.requests * self.block_bytes if self.sort in ("burst", "long") else 0
 
     def logs(self) -> npt.NDArray[np.float64]:
-        """Give the logarithms of what was measured; shape (4,) of a course, else (1,)."""
+        """Return the logarithms of what was measured; shape (4,) of a course, else (1,)."""
         return np.log(self.course_ns or (self.mean_ns,))
 
     def weights(self) -> npt.NDArray[np.float64]:
-        """Give one over how far each is known; parts of a course count together as much as one."""
+        """Return one over how far each is known; parts of a course count as much as one."""
         count = max(len(self.course_ns), 1)
         # The interval of a mean that goes up on the way is of that, and its parts say so.
         known = min(self.known, COURSE_KNOWN) if count > 1 else self.known
         return np.full(count, self.counts**0.5 / (np.hypot(KNOWN, known / 2) * np.sqrt(count)))
 
     def told(self) -> dict[str, Any]:
-        """Give the workload and what was measured, as plain data."""
+        """Return the workload and what was measured, as plain data."""
         keys = ("rw", "block_bytes", "iodepth", "mean_ns")
         sort = "sustained" if self.sort in ("rest", "long") else self.sort
         return {key: getattr(self, key) for key in keys} | {"sort": sort}

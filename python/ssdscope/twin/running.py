@@ -84,7 +84,7 @@ class Runner:
     def logs(
         self, designs: Sequence[Design], *, slow: bool = True
     ) -> list[npt.NDArray[np.float64]]:
-        """Give the logarithms of what each takes, row by row as `Row.logs`.
+        """Return the logarithms of what each takes, row by row as `Row.logs`.
 
         Not a number where it does not come to an end, and all of one that no drive can be.
 
@@ -96,7 +96,7 @@ class Runner:
             Whether rows that take long are run, too; else they are not numbers.
         """
         slow = slow and any(row.slow for row in self.rows)
-        keys = [f"{slow} {sorted(each.values.items(), key=str)}" for each in designs]
+        keys = [f"{slow} {each.key}" for each in designs]
         new = {key: each for key, each in zip(keys, designs, strict=True) if key not in self._seen}
         names, every = list(new), list(new.values())
         for at in range(0, len(every), AT_ONCE):
@@ -142,7 +142,7 @@ class Runner:
         return [stacked(each) for each in parts]
 
     def _forms(self, design: Design, needed: Set[str]) -> Iterator[tuple[str, tuple[Design, str]]]:
-        """Give the drives that rows need: as it was found, and at rest."""
+        """Return the drives that rows need: as it was found, and at rest."""
         longest = max((row.burst_bytes for row in self.rows), default=0)
         state = str(design.values.get("default_state", "sequential"))
         if "found" in needed:
@@ -179,10 +179,8 @@ def _plans(row: Row, seed: int, device: Device, *, disk: bool) -> list[Workload]
         warm = WARM_REQUESTS if small else max(round(WARM_SHARE * whole), LEAST_REQUESTS)
         count = REST_REQUESTS if small else max(round(REST_SHARE * whole), LEAST_REQUESTS)
         return [counted(plan, warm), counted(plan.seeded(seed + 1), count)]
-    if row.burst_bytes:
-        return [counted(plan, row.requests)]
-    if disk:
-        # What it takes is all chance, and costs next to nothing to simulate.
+    if row.burst_bytes or disk:
+        # What a disk takes is all chance, and costs next to nothing to simulate.
         return [counted(plan, row.requests)]
     most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
     return [counted(plan, min(row.requests, most, READS_MOST))]
@@ -208,7 +206,7 @@ def _logs(row: Row, outcome: Outcome, plan: Workload, held_ns: float) -> npt.NDA
 
 
 def means_ns(runner: Runner, design: Design) -> npt.NDArray[np.float64]:
-    """Give the mean latency of each row; not a number where it does not come to an end."""
+    """Return the mean latency of each row; not a number where it does not come to an end."""
     (logs,) = runner.logs([design])
     ends = np.cumsum([row.logs().size for row in runner.rows])[:-1]
     parts = zip(runner.rows, np.split(logs, ends), strict=True)

@@ -80,9 +80,8 @@ def _hopeful(fitter: Fitter, at: Tried, designs: Iterable[Design], seen: set[str
     """Run those that were not seen; give those that promise to be better, the best first."""
     fresh: dict[str, Design] = {}
     for each in designs:
-        key = repr(sorted(each.values.items(), key=str))
-        if key not in seen:
-            fresh[key] = each
+        if each.key not in seen:
+            fresh[each.key] = each
     seen |= fresh.keys()
     quick = _best_first(fitter, at, fitter.tried_quickly(list(fresh.values()), at))
     chosen = [each.design for each in quick[:RUN_WHOLE]]
@@ -98,10 +97,7 @@ def _best_first(fitter: Fitter, at: Tried, every: Sequence[Tried]) -> list[Tried
 
 def _of_rest(design: Design, base: Design) -> bool:
     """Say whether two designs differ in what shows where a drive is at rest alone."""
-    keys = set(design.values) | set(base.values)
-    return any(
-        key.startswith(OF_REST) for key in keys if design.values.get(key) != base.values.get(key)
-    )
+    return any(key.startswith(OF_REST) for key in design.differs(base))
 
 
 def _tried(fitter: Fitter, each: Tried, at: Tried) -> Tried:
@@ -114,8 +110,7 @@ def _tried(fitter: Fitter, each: Tried, at: Tried) -> Tried:
 
 def _both(base: Design, one: Design, other: Design) -> Design:
     """Put what two designs change in a base into one."""
-    keys: Sequence[str] = sorted(set(base.values) | set(other.values))
-    changed = {key for key in keys if base.values.get(key) != other.values.get(key)}
+    changed = base.differs(other)
     values = {key: value for key, value in one.values.items() if key not in changed}
-    values |= {key: other.values[key] for key in changed if key in other.values}
+    values |= {key: other.values[key] for key in sorted(changed) if key in other.values}
     return replace(one, values=values).evened()

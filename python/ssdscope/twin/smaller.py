@@ -42,7 +42,7 @@ DRAINED_PAGES = 16
 
 
 def for_bursts(design: Design, longest_bytes: int) -> Design:
-    """Give a drive on which bursts up to a length take as long.
+    """Return a drive on which bursts up to a length take as long.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def for_bursts(design: Design, longest_bytes: int) -> Design:
 
 
 def at_rest(design: Design) -> Design:
-    """Give a drive that comes to the same rest, small enough to be brought there at once."""
+    """Return a drive that comes to the same rest, small enough to be brought there at once."""
     if design.disk:
         return design
     return _merging(design) if design.log_block else _collecting(design)
@@ -118,7 +118,7 @@ def _collecting(design: Design) -> Design:
 
 
 def _shape(design: Design, blocks: int, room: float) -> tuple[int, int]:
-    """Give pages of a block and blocks of a plane, so that there are few units.
+    """Return pages of a block and blocks of a plane, so that there are few units.
 
     Parameters
     ----------
