@@ -1,21 +1,18 @@
 """A page that was interrupted is gone on with, and says the same as one that was not."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.integration.brief import made_of
 from tests.unit.quick_drive import SMALL
 
 from ssdscope import twin
 from ssdscope.cli.progress import watched_stages
 from ssdscope.errors import DeviceError, UsageError
-from ssdscope.findings import Findings
 from ssdscope.probes import registry
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.latency import probe as latency
@@ -23,7 +20,6 @@ from ssdscope.probes.units import probe as units
 from ssdscope.report import Characterization, Watch, characterize, performance, stages, sustaining
 from ssdscope.report.resuming import UNFINISHED, require_nothing_lost
 from ssdscope.targets import Target, open_target
-from ssdscope.targets.records import DeviceInfo
 
 BRIEF = Budget("default", wall_s=16, repetitions=1)
 """Enough for a model, and for random writes to come to rest."""
@@ -41,15 +37,6 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     # Pages are drawn from the document alone, and tried elsewhere.
     drawing = sys.modules["ssdscope.report.characterize"]
     monkeypatch.setattr(drawing, "render", lambda _: '<meta name="generator" content="ssdscope">')
-
-
-def made_of(found: Findings, info: DeviceInfo, performance: Any, **named: Any) -> Any:
-    """Stand in for what takes long to fit: a twin that is nothing but what it is made of."""
-    named.pop("progress")
-    text = json.dumps([found.to_json(), asdict(info), performance, named])
-    made = {"toml": hashlib.sha256(text.encode()).hexdigest()}
-    errors = {"errors": {"median_ape": 0.1, "p90_ape": 0.2}}
-    return SimpleNamespace(to_json=lambda: made | errors, worked_s=1.0)
 
 
 def page(folder: Path, seed: int = 5, **more: Any) -> Characterization:
