@@ -167,7 +167,7 @@ def build(
 
 def _held_to(design: Design, rows: Sequence[Row], seed: int) -> Iterator[dict[str, Any]]:
     """Run held-out workloads on the twin; those that fail are left out."""
-    means = means_ns(Runner(rows, seed), design)
+    means = means_ns(Runner(rows, seed, all_reads=True), design)
     for row, mean in zip(rows, means, strict=True):
         if np.isfinite(mean):
             yield row.told() | {"predicted_ns": float(mean)}

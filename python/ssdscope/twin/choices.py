@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from ssdscope.twin.found import NEW_BUFFER, NEW_REGION
+from ssdscope.twin.free import PROGRAMS, moved
 
 if TYPE_CHECKING:
     from ssdscope.twin.design import Design, Value
@@ -106,11 +108,10 @@ def _dies(design: Design, found: Found) -> Iterator[Design]:
             flag = f"scheduler.{key}_interleave"
             for count in (2, 3, 4):
                 yield design.having({f"nand.{key}s": now * count, flag: False})
-        return
     for times in COUNTS:
         for key, now in (("nand.channels", channels), ("nand.ways", ways)):
             if (now * times) % 1 == 0 and now * times >= 1 and design.dies * times <= MOST_DIES:
-                yield design.having({key: int(now * times)})
+                yield from _with_and_without_pace(design.having({key: int(now * times)}), times)
 
 
 def _beside(design: Design) -> Iterator[Design]:
@@ -124,9 +125,17 @@ def _beside(design: Design) -> Iterator[Design]:
 
 
 def _planes(design: Design) -> Iterator[Design]:
+    now = design.whole("nand.planes", 1)
     for planes in (1, 2, 4, 8):
-        if planes != design.whole("nand.planes", 1):
-            yield design.having({"nand.planes": planes})
+        if planes != now:
+            yield from _with_and_without_pace(design.having({"nand.planes": planes}), planes / now)
+
+
+def _with_and_without_pace(design: Design, times: float) -> Iterator[Design]:
+    """Leave times of flash as they are; and so much longer, that as much is written as before."""
+    yield design
+    by = math.log(times)
+    yield moved(design, {each: by for each in PROGRAMS if design.number(each.key) > 0})
 
 
 def _pages(design: Design, found: Found) -> Iterator[Design]:
@@ -134,7 +143,8 @@ def _pages(design: Design, found: Found) -> Iterator[Design]:
         unit = design.unit_bytes if found.number("rmw_unit_bytes") else max(page, design.unit_bytes)
         whole = unit % page == 0 and page % found.info.logical_block_bytes == 0
         if whole and PAGES_BYTES[0] <= page <= PAGES_BYTES[1]:
-            yield design.having({"nand.page_bytes": page, "ftl.map_unit_bytes": unit})
+            other = design.having({"nand.page_bytes": page, "ftl.map_unit_bytes": unit})
+            yield from _with_and_without_pace(other, page / design.page_bytes)
     if found.number("rmw_unit_bytes"):
         return
     now = design.unit_bytes

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ssdscope.twin.design import Design
-    from ssdscope.twin.running import Runner
+    from ssdscope.twin.running import Runner, Which
 
 __all__ = ["Fitter", "Tried"]
 
@@ -93,7 +93,11 @@ class Fitter:
         rows = self.runner.rows
         self._wanted = stacked(row.logs() for row in rows)
         self._weights = stacked(row.weights() for row in rows)
-        self._slow = np.repeat([row.slow for row in rows], [row.logs().size for row in rows])
+        sizes = [row.logs().size for row in rows]
+        self._slow, self._cheap = (
+            np.repeat(each, sizes)
+            for each in ([row.slow for row in rows], [row.cheap for row in rows])
+        )
 
     def tried(self, designs: Sequence[Design]) -> list[Tried]:
         """Run designs as they are."""
@@ -103,10 +107,9 @@ class Fitter:
         ]
 
     def tried_quickly(self, designs: Sequence[Design], like: Tried) -> list[Tried]:
-        """Run designs but for what takes long, of which they are taken to do as another does."""
+        """Run designs on what is cheap; of the rest they are taken to do as another does."""
         ran = [
-            np.where(self._slow, like.misses, misses)
-            for misses in self._misses(designs, slow=False)
+            np.where(self._cheap, misses, like.misses) for misses in self._misses(designs, "cheap")
         ]
         return [
             Tried(design, misses, self.cost(misses))
@@ -119,14 +122,14 @@ class Fitter:
         return float(np.mean(2 * (np.sqrt(1 + squares) - 1)) * SMALL**2)
 
     def _misses(
-        self, designs: Sequence[Design], *, slow: bool = True
+        self, designs: Sequence[Design], which: Which = "all"
     ) -> list[npt.NDArray[np.float64]]:
-        ran = self.runner.logs(designs, slow=slow)
+        ran = self.runner.logs(designs, which)
         return [
             np.nan_to_num(np.clip(logs - self._wanted, -FAILED, FAILED), nan=FAILED) for logs in ran
         ]
 
-    def fitted(self, at: Tried, steps: int) -> Tried:
+    def fitted(self, at: Tried, steps: int, like: Tried | None = None) -> Tried:
         """Fit the numbers of a design, all together.
 
         Parameters
@@ -135,20 +138,22 @@ class Fitter:
             Where to begin; with slopes, if some are known.
         steps
             How many are taken at most.
+        like
+            What was found of such a design on the quick rows alone.
         """
         fresh = False
         for _ in range(steps):
             if at.cost < ENOUGH or self.runner.over:
                 break
             if at.slopes is None:
-                at, fresh = self.sloped(at), True
+                at, fresh = self.sloped(at, like), like is None
             better = self.stepped(at)
             if better is not at:
                 at, fresh = better, False
             elif fresh:
                 break
             else:
-                at = replace(at, slopes=None)
+                at, like = replace(at, slopes=None), None
         self.kept.append(at)
         return at
 
@@ -160,23 +165,45 @@ class Fitter:
                 return replace(trial, free=at.free, slopes=_carried(at, trial))
         return at
 
-    def sloped(self, at: Tried) -> Tried:
-        """Change each number a little, and see what depends on it, if that is not known."""
+    def sloped(self, at: Tried, like: Tried | None = None) -> Tried:
+        """Change each number a little, and see what depends on it, if that is not known.
+
+        Parameters
+        ----------
+        at
+            A design.
+        like
+            Of such a one slopes on the quick rows may be known.
+        """
         if at.slopes is not None:
             return at
-        free = tuple(free_of(at.design, frozenset()))
+        free = tuple(free_of(at.design))
         slopes = np.zeros((at.misses.size, len(free)))
-        for at_rest in (False, True):
-            places = [place for place, each in enumerate(free) if each.at_rest is at_rest]
-            changed = [moved(at.design, {free[place]: free[place].step}) for place in places]
-            moves = [_moved_by(at.design, each, free) for each in changed]
-            for place, there, by in zip(
-                places, self._misses(changed, slow=at_rest), moves, strict=True
+        known = self._known_slopes(like)
+        for place, each in enumerate(free):
+            if each.key in known:
+                slopes[~self._slow, place] = known[each.key]
+        for rows, wanted in (
+            (~self._slow, free),
+            (self._slow, [each for each in free if each.at_rest]),
+        ):
+            which: Which = "slow" if rows is self._slow else "quick"
+            asked = [each for each in wanted if which == "slow" or each.key not in known]
+            if not rows.any():
+                continue
+            changed = [moved(at.design, {each: each.step}) for each in asked]
+            for each, design, there in zip(
+                asked, changed, self._misses(changed, which), strict=True
             ):
-                if by[place]:
-                    slopes[:, place] = (there - at.misses) / by[place]
-        slopes[self._slow] *= np.array([each.at_rest for each in free])
+                place = free.index(each)
+                if by := _moved_by(at.design, design, free)[place]:
+                    slopes[rows, place] = (there - at.misses)[rows] / by
         return replace(at, free=free, slopes=slopes)
+
+    def _known_slopes(self, like: Tried | None) -> dict[str, npt.NDArray[np.float64]]:
+        if like is None or like.slopes is None:
+            return {}
+        return {each.key: like.slopes[:, place] for place, each in enumerate(like.free)}
 
     def promised(self, tried: Tried, like: Tried) -> float:
         """Return the cost of a design, were its numbers fitted and its slopes those of another."""
@@ -205,7 +232,7 @@ class Fitter:
         if like.slopes is None:
             return each
         own = {free.key: place for place, free in enumerate(like.free)}
-        free = tuple(free_of(each.design, frozenset()))
+        free = tuple(free_of(each.design))
         columns = [like.slopes[:, own[one.key]] if one.key in own else None for one in free]
         slopes = np.column_stack(
             [np.zeros(each.misses.size) if one is None else one for one in columns]

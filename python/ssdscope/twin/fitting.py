@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ssdscope.twin.begin import Drawn, nearest
 from ssdscope.twin.choices import neighbours
+from ssdscope.twin.design import SPARE
 from ssdscope.twin.fit import ENOUGH, Fitter, Tried
-from ssdscope.twin.free import at_bounds, free_of
+from ssdscope.twin.free import at_bounds, free_of, moved
 from ssdscope.twin.running import Runner
 from ssdscope.twin.search import climbed
 
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Likeness", "fitted"]
 
-BEGUN, TRIED = 32, 4
-"""Beginnings that are run; and that are searched from."""
-QUICK_SHARE, SEARCH_SHARE, FIRST_SHARE = 0.5, 0.85, 0.7
+BEGUN, QUICKLY, TRIED = 32, 8, 3
+"""Beginnings that are run; that are fitted with slopes of another; and that are searched from."""
+QUICK_SHARE, SEARCH_SHARE = 0.6, 0.85
 """Of the work: up to where what is quick to run is searched by, and all; the rest is for numbers at
-the end. And of the former, what the first beginning may take."""
+the end."""
 NEAR = 1.5
 """A beginning whose cost is so many times that of the best is not searched from."""
+LIKELY = 1.2
+"""Likewise, so that its long writes are not run."""
 STEPS, LAST_STEPS = 4, 4
 """Of the numbers of a beginning, and of what was found in the end."""
 OTHERS = 7
@@ -36,6 +39,8 @@ OTHERS = 7
 ALLOWED = 6.0
 """What all misses of a design may cost more than those of the nearest: about three standard errors,
 were they independent."""
+SPARES = (0.5, 1.0, 2.0)
+"""Times as much spare space, or as many log blocks, before they are fitted."""
 FOLLOWS = frozenset({"disk.cylinders"})
 """Keys that follow from others and from the capacity."""
 
@@ -96,19 +101,23 @@ def fitted(
     begun = _begun(drawn, rows, fitter, found)
     if not begun:
         return "no drive that can be simulated has what was found"
-    _search_from(begun, fitter, found, QUICK_SHARE * work_s)
+    share = QUICK_SHARE if len(quick) < len(rows) else SEARCH_SHARE
+    _search_from(begun, fitter, found, share * work_s)
     spent_s = fitter.runner.spent_s
     best = min(fitter.kept, key=lambda each: each.cost)
     if len(quick) < len(rows):
-        first = [best.design, *(each.design for each in _allowed(fitter.kept, best, math.inf))]
-        fitter = Fitter(Runner(rows, seed, spent_s, spent, work_s), found.known())
-        best = min(fitter.tried(first[:TRIED]), key=lambda each: each.cost)
-        best = fitter.fitted(best, STEPS)
+        first = [best, *_allowed(fitter.kept, best, math.inf)][:TRIED]
+        near = [each for each in first if each.cost < LIKELY * best.cost + ENOUGH]
+        fitter = Fitter(Runner(rows, seed, spent_s, spent, work_s, all_reads=True), found.known())
+        pairs = [(like, other) for like in near for other in _of_spares(like.design)]
+        ran = fitter.tried([other for _, other in pairs])
+        at = min(range(len(ran)), key=lambda each: ran[each].cost)
+        best = fitter.fitted(ran[at], STEPS, pairs[at][0])
         best = climbed(fitter, best, partial(neighbours, found=found), SEARCH_SHARE * work_s)
     best = fitter.fitted(replace(best, slopes=None), LAST_STEPS)
     runner = fitter.runner
     others = list(_allowed(fitter.kept, best, ALLOWED))[:OTHERS]
-    free = frozenset(free_of(best.design, frozenset()))
+    free = frozenset(free_of(best.design))
     return Likeness(
         best.design, best.error, tuple(each.design for each in others),
         tuple(_differ(best.design, [each.design for each in others])),
@@ -123,18 +132,32 @@ def _begun(drawn: Drawn, rows: Sequence[Row], fitter: Fitter, found: Found) -> l
 
 
 def _search_from(begun: Sequence[Tried], fitter: Fitter, found: Found, most_s: float) -> None:
-    """Fit beginnings and search around them, one after the other, as long as there is work for it.
+    """Fit beginnings, and search around those that then are nearest, as long as there is work.
 
-    The first may take most of that.
+    Most are fitted with the slopes of the nearest, which cost nothing.
     """
+    first = fitter.fitted(begun[0], STEPS)
+    like = fitter.sloped(first)
+    quick = [fitter.quick(each, like, STEPS) for each in begun[1:QUICKLY]]
+    best = sorted(quick, key=lambda each: each.cost)[: TRIED - 1]
+    every = [first, *(fitter.fitted(replace(each, slopes=None), STEPS) for each in best)]
+    every.sort(key=lambda each: each.cost)
     around = partial(neighbours, found=found)
-    for number, each in enumerate(begun[:TRIED]):
-        spent_s = fitter.runner.spent_s
-        if number and (spent_s > most_s or min(one.cost for one in fitter.kept) < ENOUGH):
+    for number, each in enumerate(every):
+        spent_s, least = fitter.runner.spent_s, min(one.cost for one in fitter.kept)
+        if number and (spent_s > most_s or least < ENOUGH or each.cost > NEAR * every[0].cost):
             break
-        here = fitter.fitted(each, STEPS)
-        if here.cost < NEAR * min(one.cost for one in fitter.kept):
-            climbed(fitter, here, around, most_s if number else FIRST_SHARE * most_s)
+        climbed(fitter, each, around, most_s)
+
+
+def _of_spares(design: Design) -> Iterator[Design]:
+    """Give it less and more of what only shows in long writes, which were not run before."""
+    key = "ftl.log_blocks" if design.log_block else SPARE
+    for each in (free for free in free_of(design) if free.key == key):
+        for times in SPARES:
+            yield moved(design, {each: math.log(times)})
+    if design.disk:
+        yield design
 
 
 def _allowed(every: Sequence[Tried], best: Tried, most: float) -> Iterator[Tried]:
@@ -154,14 +177,14 @@ def _allowed(every: Sequence[Tried], best: Tried, most: float) -> Iterator[Tried
 
 
 def _structure(design: Design) -> str:
-    fitted_keys = {each.key for each in free_of(design, frozenset())}
+    fitted_keys = {each.key for each in free_of(design)}
     kept = {k: v for k, v in design.values.items() if k not in fitted_keys}
     return replace(design, values=kept).key
 
 
 def _differ(design: Design, others: Sequence[Design]) -> Iterator[str]:
     """Say of each key of structure what the designs have."""
-    fitted_keys = {each.key for each in free_of(design, frozenset())}
+    fitted_keys = {each.key for each in free_of(design)}
     keys = {key for each in others for key in design.differs(each)} - fitted_keys - FOLLOWS
     for key in sorted(keys):
         values: list[Value | None] = [each.values.get(key) for each in (design, *others)]

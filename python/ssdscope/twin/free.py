@@ -38,10 +38,15 @@ class Free:
     at_rest: bool = False
 
 
+PROGRAMS = (
+    Free("nand.program_ns", 1e4, 1e7, at_rest=True),
+    Free("pslc.program_ns", 1e4, 1e7, at_rest=True),
+)
+"""What sets the pace of writes."""
 TIMES = (
     Free("host.firmware_ns", 50, 1e8),
     Free("nand.read_ns", 1e3, 1e7, at_rest=True),
-    Free("nand.program_ns", 1e4, 1e7, at_rest=True),
+    PROGRAMS[0],
     Free("nand.erase_ns", 3e5, 1e7, step=0.2, at_rest=True),
     Free("channel.ns_per_byte", 1e-3, 200, at_rest=True),
 )
@@ -52,15 +57,15 @@ OF_LINKS = {
 OF_TABLES = {
     "write_buffer.bytes": (
         Free("write_buffer.ns_per_byte", 1e-3, 100),
-        Free("write_buffer.bytes", 4096, 1 << 32, step=0.15),
+        Free("write_buffer.bytes", 4096, 1 << 32, step=0.15, at_rest=True),
     ),
     "read_cache.bytes": (Free("read_cache.ns_per_byte", 1e-3, 100),),
     "pslc.bytes": (
-        Free("pslc.program_ns", 1e4, 1e7, at_rest=True),
+        PROGRAMS[1],
         Free("pslc.read_ns", 1e3, 1e7),
-        Free("pslc.bytes", 1 << 20, 1 << 38, step=0.2),
+        Free("pslc.bytes", 1 << 20, 1 << 38, step=0.2, at_rest=True),
     ),
-    "pslc.dynamic_bytes": (Free("pslc.program_ns", 1e4, 1e7, at_rest=True),),
+    "pslc.dynamic_bytes": (PROGRAMS[1],),
     "map.load_ns": (Free("map.load_ns", 1e3, 1e8), Free("map.write_back_ns", 1e3, 1e8)),
     "map.cache_bytes": (Free("map.cache_bytes", 256, 1 << 32, step=0.2),),
 }
@@ -84,19 +89,15 @@ OF_DISKS = (
 )
 WHOLE = ("_ns", "_bytes", ".bytes", "log_blocks", "rpm", "sectors_per_track")
 """Ends of keys whose values are whole numbers."""
+PACES = ("bytes_per_second", "rpm")
+"""Ends of keys whose values are one over a time."""
 BY_TYPE = {"nand.read_ns": "nand.read_by_type_ns", "nand.program_ns": "nand.program_by_type_ns"}
 
 
-def free_of(design: Design, sure: Set[str]) -> list[Free]:
-    """List what is fitted of a design.
-
-    Parameters
-    ----------
-    sure
-        Keys that findings have told.
-    """
+def free_of(design: Design) -> list[Free]:
+    """List what is fitted of a design."""
     every: dict[str, Free] = {each.key: each for each in _every(design)}
-    return [each for key, each in every.items() if key not in sure and design.number(key) > 0]
+    return [each for key, each in every.items() if design.number(key) > 0]
 
 
 def _every(design: Design) -> Iterator[Free]:
@@ -122,6 +123,18 @@ def moved(design: Design, free: Mapping[Free, float]) -> Design:
         if isinstance(types, list):
             keys[BY_TYPE[each.key]] = [round(one * wanted / now) for one in types]
     return design.having(keys)
+
+
+def paced(design: Design, reads: float, writes: float) -> Design:
+    """Let all times be longer by a factor, and those of programs by another; as logarithms."""
+    of_programs = {*PROGRAMS, *(each for each in TIMES if each.key == "nand.erase_ns")}
+    every = free_of(design)
+    longer = {each: writes if each in of_programs else reads for each in every if _is_time(each)}
+    return moved(design, longer | {each: -reads for each in every if each.key.endswith(PACES)})
+
+
+def _is_time(free: Free) -> bool:
+    return free.key.endswith(("_ns", "ns_per_byte"))
 
 
 def _written(design: Design, key: str, value: float) -> Value:

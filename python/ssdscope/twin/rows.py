@@ -18,31 +18,41 @@ KNOWN = 0.03
 """Within such a share no twin is asked to be: what is known better counts no more."""
 REST_COUNTS, LONG_COUNTS = 4.0, 2.0
 """Times as much as a read or a burst."""
-LONG_REQUESTS, LEAST_ROUNDS = 40_000, 4
-"""Of writes that went on without coming to rest: more take too long on a design."""
+LONG_BYTES = 128 << 20
+"""Of writes on their way to rest: more take too long on a design."""
+LONG_DEPTH = 16
+"""At which a pattern and size begins; writes at other depths go on from there."""
 REST_MOST_BYTES = 64 << 10
 """Larger writes are a large part of the small drives that are brought to rest."""
 COURSE_KNOWN = 0.08
 """How far parts of a course are known at least: of several bursts of a hundred writes."""
 KIB = 1024
+CHEAP_BYTES, QUICK_BYTES = 16 * KIB, 256 << 20
+"""Pages are what costs: of a request, and of a burst."""
 READS: dict[tuple[str, int], tuple[int, ...]] = {
     ("randread", 1): (4, 8, 12, 16, 24, 40, 64, 96, 256, 1024),
     ("randread", 4): (4, 64),
     ("randread", 16): (4, 16, 64, 256),
     ("randread", 64): (4, 16),
     ("read", 1): (4, 16, 64, 256),
+    ("read", 4): (16, 64),
     ("read", 16): (4, 64),
+    ("read", 64): (4, 16, 64),
 }
 BURSTS: dict[tuple[str, int], tuple[int, ...]] = {
     ("randwrite", 1): (4, 8, 16, 40, 64),
-    ("randwrite", 16): (4, 16, 64),
+    ("randwrite", 4): (4, 16, 64),
+    ("randwrite", 16): (4, 16, 64, 1024),
+    ("randwrite", 64): (4, 16),
     ("write", 1): (4, 8, 16, 64, 256),
+    ("write", 4): (16, 64),
     ("write", 16): (4, 64, 256),
+    ("write", 64): (4, 16),
 }
-REST: dict[tuple[str, int], tuple[int, ...]] = {("randwrite", 16): (4, 64)}
-LONG: dict[tuple[str, int], tuple[int, ...]] = {("randwrite", 16): (4,)}
+REST: dict[tuple[str, int], tuple[int, ...]] = {("randwrite", 16): (4, 64), ("write", 16): (64,)}
+LONG: dict[tuple[str, int], tuple[int, ...]] = {("randwrite", 16): (4, 64), ("write", 16): (64,)}
 """What a design is fitted to, by pattern and depth: sizes in KiB. Sizes between show where units
-and rounds of pages end; more depths tell little more, and what is large takes long."""
+and rounds of pages end, depths where what works side by side ends; what is large takes long."""
 WANTED: dict[Sort, dict[tuple[str, int], tuple[int, ...]]] = {
     "read": READS,
     "burst": BURSTS,
@@ -90,7 +100,12 @@ class Row:
     @property
     def slow(self) -> bool:
         """Whether it takes long to simulate."""
-        return self.sort in ("rest", "long")
+        return self.sort in ("rest", "long") or self.burst_bytes > QUICK_BYTES
+
+    @property
+    def cheap(self) -> bool:
+        """Whether it costs next to nothing to simulate."""
+        return not self.slow and self.block_bytes <= CHEAP_BYTES
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:
@@ -152,17 +167,18 @@ def _rest(performance: Mapping[str, Any]) -> list[Row]:
 
 
 def _long(performance: Mapping[str, Any]) -> Iterator[Row]:
-    """Take random writes that did not come to rest: what happened on the way says much."""
+    """Take the first rounds of writes that came to rest, or were to: the way there says much."""
     for row in performance.get("sustained", ()):
-        course = row.get("course") or {}
-        rates = [float(rate) for rate in course.get("rates_bytes_per_s") or ()]
-        block, depth = row["block_bytes"], row["iodepth"]
-        requests = int(course.get("bytes_written", 0)) // block
-        even = len(rates) >= LEAST_ROUNDS and min(rates) > 0
-        if row.get("reached") or row["rw"] != "randwrite" or not even or requests > LONG_REQUESTS:
+        course, block, depth = row.get("course") or {}, row["block_bytes"], row["iodepth"]
+        round_bytes = int(course.get("round_bytes") or 0)
+        if depth != LONG_DEPTH or not round_bytes:
             continue
-        means = tuple(depth * block * 1e9 / rate for rate in rates)
-        yield Row("long", row["rw"], block, depth, requests, float(np.mean(means)), means)
+        rates = [float(rate) for rate in course["rates_bytes_per_s"]][: LONG_BYTES // round_bytes]
+        if rates and min(rates) > 0:
+            means = tuple(depth * block * 1e9 / rate for rate in rates)
+            requests = len(rates) * round_bytes // block
+            mean = float(np.mean(means))
+            yield Row("long", row["rw"], block, depth, requests, mean, means, COURSE_KNOWN)
 
 
 def fitted_rows(performance: Mapping[str, Any]) -> list[Row]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -28,19 +29,21 @@ if TYPE_CHECKING:
     from ssdscope.targets import Device
     from ssdscope.twin.design import Design, Value
 
+Which: TypeAlias = Literal["all", "quick", "slow", "cheap"]
 LABEL = "twin"
-READS_LEAST, READ_BYTES, READS_MOST, READ_QUEUES = 60, 8 << 20, 400, 2
-"""Reads of a workload: they change nothing, so fewer than were measured are as good."""
-WARM_REQUESTS, REST_REQUESTS, LEAST_REQUESTS = 400, 1200, 200
-"""Small random writes before those that count on a drive that such brought to rest; those; and
-larger ones, at least."""
-SMALL_BYTES, WARM_SHARE, REST_SHARE = 4096, 1 / 4, 1 / 16
-"""What brings a drive to rest is of that size; what others write of it before, and while they
-count."""
+READS_BYTES, READS_LEAST = 16 << 20, 128
+"""Reads change nothing, so fewer than were measured do for a search."""
+SMALL_BYTES, SMALL_SHARES, SMALL_MOST = 4096, (1 / 16, 1 / 4), 10_000
+"""Random writes up to that size run on a drive that such brought to rest: what they write of it
+before and while they count, as shares; and requests, that are enough on any drive."""
+LARGE_SHARES = (5 / 4, 1 / 4)
+"""Likewise of all other writes: they bring a drive to rest that was filled in order."""
+LEAST_REQUESTS = 200
 AT_ONCE = 4
 """Designs that are open at a time: they take memory."""
 OPEN_S, REST_BYTE_S = 5e-3, 2.5e-10
-"""What it costs on one core to open a drive, and more by byte of one at rest."""
+WRITTEN_OVER = ("steady", "random")
+"""What it costs on one core to open a drive, and more by byte in those states."""
 
 
 def opened(values: Mapping[str, Value], state: str | None, seed: int) -> Device | None:
@@ -67,6 +70,8 @@ class Runner:
         Told that, after each few designs.
     most_s
         What it may take; it goes on all the same for whoever does not ask if that is `over`.
+    all_reads
+        Whether as many reads are run as were measured.
     """
 
     rows: Sequence[Row]
@@ -74,6 +79,7 @@ class Runner:
     spent_s: float = 0.0
     progress: Callable[[float], object] | None = None
     most_s: float = math.inf
+    all_reads: bool = False
     _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     @property
@@ -82,7 +88,7 @@ class Runner:
         return self.spent_s >= self.most_s
 
     def logs(
-        self, designs: Sequence[Design], *, slow: bool = True
+        self, designs: Sequence[Design], which: Which = "all"
     ) -> list[npt.NDArray[np.float64]]:
         """Return the logarithms of what each takes, row by row as `Row.logs`.
 
@@ -92,23 +98,25 @@ class Runner:
         ----------
         designs
             What is run.
-        slow
-            Whether rows that take long are run, too; else they are not numbers.
+        which
+            Rows that are run: ``quick`` ones, ``slow`` ones, of the quick the ``cheap`` ones, or
+            all. The others are not numbers.
         """
-        slow = slow and any(row.slow for row in self.rows)
-        keys = [f"{slow} {each.key}" for each in designs]
+        if which == "quick" and not any(row.slow for row in self.rows):
+            which = "all"
+        keys = [f"{which} {each.key}" for each in designs]
         new = {key: each for key, each in zip(keys, designs, strict=True) if key not in self._seen}
         names, every = list(new), list(new.values())
         for at in range(0, len(every), AT_ONCE):
-            ran = self._run(every[at : at + AT_ONCE], slow)
+            ran = self._run(every[at : at + AT_ONCE], which)
             self._seen |= dict(zip(names[at : at + AT_ONCE], ran, strict=True))
             if self.progress is not None:
                 self.progress(self.spent_s)
         return [self._seen[key] for key in keys]
 
-    def _run(self, designs: Sequence[Design], slow: bool) -> list[npt.NDArray[np.float64]]:
+    def _run(self, designs: Sequence[Design], which: Which) -> list[npt.NDArray[np.float64]]:
         """Run designs side by side; those rows first that take longest."""
-        asked_of = [at for at, row in enumerate(self.rows) if slow or not row.slow]
+        asked_of = [at for at, row in enumerate(self.rows) if _is_asked(row, which)]
         needed = {_form(self.rows[at]) for at in asked_of}
         forms = [dict(self._forms(each, needed)) for each in designs]
         with Crew() as crew:
@@ -120,12 +128,7 @@ class Runner:
             devices = [{name: task.result() for name, task in each.items()} for each in waiting]
         order = sorted(asked_of, key=lambda at: _effort(self.rows[at]), reverse=True)
         asked = [
-            (
-                number,
-                at,
-                device,
-                _plans(self.rows[at], self.seed + at, device, disk=designs[number].disk),
-            )
+            (number, at, device, self._plans(at, device))
             for number, each in enumerate(devices)
             for at in order
             if (device := each[_form(self.rows[at])]) is not None
@@ -137,9 +140,26 @@ class Runner:
             held_ns = without_spikes(designs[number].values)[1]
             parts[number][at] = _logs(self.rows[at], outcome, plans[-1], held_ns)
         self.spent_s += sum(
-            _opening_s(device, name) for each in devices for name, device in each.items()
+            _opening_s(device, forms[number][name][1])
+            for number, each in enumerate(devices)
+            for name, device in each.items()
         )
         return [stacked(each) for each in parts]
+
+    def _plans(self, at: int, device: Device) -> list[Workload]:
+        """Return what a row runs: what counts is the last."""
+        row, seed = self.rows[at], self.seed + at
+        plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
+        if row.sort == "rest":
+            small = _form(row) == "steady"
+            shares, most = (SMALL_SHARES, SMALL_MOST) if small else (LARGE_SHARES, sys.maxsize)
+            whole = device.info.capacity_bytes // row.block_bytes
+            warm, count = (min(max(round(each * whole), LEAST_REQUESTS), most) for each in shares)
+            return [counted(plan, warm), counted(plan.seeded(seed + 1), count)]
+        if row.sort == "read" and not self.all_reads:
+            most = max(READS_BYTES // row.block_bytes, READS_LEAST)
+            return [counted(plan, min(row.requests, most))]
+        return [counted(plan, row.requests)]
 
     def _forms(self, design: Design, needed: Set[str]) -> Iterator[tuple[str, tuple[Design, str]]]:
         """Return the drives that rows need: as it was found, and at rest."""
@@ -152,16 +172,22 @@ class Runner:
             yield from ((name, (small, name)) for name in sorted(needed - {"found"}))
 
 
+def _is_asked(row: Row, which: Which) -> bool:
+    kinds = {"slow": row.slow, "quick": not row.slow, "cheap": row.cheap}
+    return kinds.get(which, True)
+
+
 def _form(row: Row) -> str:
     if row.sort != "rest":
         return "found"
-    return "steady" if row.rw == "randwrite" else "sequential"
+    small = row.rw == "randwrite" and row.block_bytes <= SMALL_BYTES
+    return "steady" if small else "sequential"
 
 
-def _opening_s(device: Device | None, name: str) -> float:
+def _opening_s(device: Device | None, state: str) -> float:
     if device is None:
         return OPEN_S
-    return OPEN_S + REST_BYTE_S * device.info.capacity_bytes * (name == "steady")
+    return OPEN_S + REST_BYTE_S * device.info.capacity_bytes * (state in WRITTEN_OVER)
 
 
 def _effort(row: Row) -> float:
@@ -169,21 +195,6 @@ def _effort(row: Row) -> float:
     if row.sort == "rest":
         return float("inf")
     return row.burst_bytes * (4 if row.rw == "randwrite" else 1)
-
-
-def _plans(row: Row, seed: int, device: Device, *, disk: bool) -> list[Workload]:
-    plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
-    if row.sort == "rest":
-        whole = device.info.capacity_bytes // row.block_bytes
-        small = row.rw == "randwrite" and row.block_bytes <= SMALL_BYTES
-        warm = WARM_REQUESTS if small else max(round(WARM_SHARE * whole), LEAST_REQUESTS)
-        count = REST_REQUESTS if small else max(round(REST_SHARE * whole), LEAST_REQUESTS)
-        return [counted(plan, warm), counted(plan.seeded(seed + 1), count)]
-    if row.burst_bytes or disk:
-        # What a disk takes is all chance, and costs next to nothing to simulate.
-        return [counted(plan, row.requests)]
-    most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
-    return [counted(plan, min(row.requests, most, READS_MOST))]
 
 
 def _logs(row: Row, outcome: Outcome, plan: Workload, held_ns: float) -> npt.NDArray[np.float64]:

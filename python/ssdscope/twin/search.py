@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ssdscope.twin.fit import ENOUGH, Fitter, Tried
+from ssdscope.twin.running import AT_ONCE
 
 if TYPE_CHECKING:
     from ssdscope.twin.design import Design
@@ -15,8 +16,8 @@ __all__ = ["climbed"]
 
 OF_REST = ("gc.", "over_provisioning")
 """Beginnings of keys that show where a drive is at rest alone."""
-RUN_WHOLE = 14
-"""Neighbours that run what takes long, too: those that promise most by what is quick."""
+RUN_WHOLE = 16
+"""Neighbours that run all: those that promise most by what is cheap."""
 PAIRED, FITTED, LEAST_FITTED = 6, 8, 2
 """Promising neighbours that are tried in pairs; those whose numbers are fitted, at most; and of
 those that were run at least, though the work is done."""
@@ -47,7 +48,7 @@ def climbed(
     seen: set[str] = set()
     while at.cost > ENOUGH and fitter.runner.spent_s < most_s:
         at = fitter.sloped(at)
-        hopes = _promising(fitter, at, around, seen)
+        hopes = _promising(fitter, at, around, seen, most_s)
         better = at
         for number, each in enumerate(hopes[:FITTED]):
             if number >= LEAST_FITTED and fitter.runner.spent_s >= most_s:
@@ -62,10 +63,14 @@ def climbed(
 
 
 def _promising(
-    fitter: Fitter, at: Tried, around: Callable[[Design], Iterable[Design]], seen: set[str]
+    fitter: Fitter,
+    at: Tried,
+    around: Callable[[Design], Iterable[Design]],
+    seen: set[str],
+    most_s: float,
 ) -> list[Tried]:
     """Run neighbours as they are, and pairs of those that promise most; these first."""
-    singles = _hopeful(fitter, at, around(at.design), seen)
+    singles = _hopeful(fitter, at, around(at.design), seen, most_s)
     firsts = singles[:PAIRED]
     # What the second changes is put into the first.
     pairs = [
@@ -73,10 +78,12 @@ def _promising(
         for place, one in enumerate(firsts)
         for other in firsts[:place]
     ]
-    return _best_first(fitter, at, singles + _hopeful(fitter, at, pairs, seen))
+    return _best_first(fitter, at, singles + _hopeful(fitter, at, pairs, seen, most_s))
 
 
-def _hopeful(fitter: Fitter, at: Tried, designs: Iterable[Design], seen: set[str]) -> list[Tried]:
+def _hopeful(
+    fitter: Fitter, at: Tried, designs: Iterable[Design], seen: set[str], most_s: float
+) -> list[Tried]:
     """Run those that were not seen; give those that promise to be better, the best first."""
     fresh: dict[str, Design] = {}
     for each in designs:
@@ -87,8 +94,16 @@ def _hopeful(fitter: Fitter, at: Tried, designs: Iterable[Design], seen: set[str
     chosen = [each.design for each in quick[:RUN_WHOLE]]
     chosen += [each.design for each in quick[RUN_WHOLE:] if _of_rest(each.design, at.design)]
     least = fitter.promised(at, at)
-    whole = _best_first(fitter, at, fitter.tried(chosen))
+    whole = _best_first(fitter, at, list(_as_far(fitter, chosen, most_s)))
     return [each for each in whole if fitter.promised(each, at) < least]
+
+
+def _as_far(fitter: Fitter, designs: Sequence[Design], most_s: float) -> Iterator[Tried]:
+    """Run designs, a few at a time, until the work is done."""
+    for at in range(0, len(designs), AT_ONCE):
+        if at and fitter.runner.spent_s >= most_s:
+            return
+        yield from fitter.tried(designs[at : at + AT_ONCE])
 
 
 def _best_first(fitter: Fitter, at: Tried, every: Sequence[Tried]) -> list[Tried]:

@@ -1,8 +1,9 @@
 """The same drive with less of it, on which writes show the same in a fraction of the time.
 
-A burst from rest hangs on how much there is of what is free and of what is fast, up to what it
-writes. What is kept up hangs on shares alone: of spare space over what collection keeps free, of
-tables and buffers in what is written all over. Either form keeps what it hangs on.
+A drive that was filled in order costs next to nothing to make, so bursts run on all of it. Random
+writes that were kept up before cost as much as there are units. What is kept up hangs on shares
+alone: of spare space over what collection keeps free, of tables and buffers in what is written all
+over. So there the shares are kept, of as many units as a burst leaves room for.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
 
 __all__ = ["at_rest", "for_bursts"]
 
-LEAST_BYTES, BURSTS = 1 << 30, 8
-"""Of a drive for bursts: so many times the longest, of which collection then finds as little."""
+WHOLE_UNITS = 1 << 26
+"""Of a drive that was filled in order: so many cost next to nothing."""
+BURSTS = 8
+"""Times the longest burst, that a smaller drive holds at least: then collection finds as little."""
+RANDOM_UNITS = 250_000
+"""Of a drive that was written over at random, at least, if bursts run on it."""
 ROOM_BURSTS = 2
 """Times the longest burst, of what is free or fast, beyond which more of it never shows."""
-UNITS, MOST_UNITS = 40_000, 250_000
+UNITS, MOST_UNITS = 25_000, 400_000
 """Of a drive that is brought to rest, where that leaves blocks enough, and at most: what it costs
 goes with them, and not with its bytes."""
 LEAST_BLOCKS = 128
@@ -31,10 +36,10 @@ LEAST_ROOM = 12
 LEAST_PAGES = 32
 """In a block of it. Blocks are made smaller only if they must: a drive stops for as long as one is
 collected."""
-FRONTIERS = 1
-"""Blocks of a plane that collection cannot use: two are being written, half full on average."""
-LOW_WATER, LEAST_FREE = 0.05, 4
-"""The defaults of ``gc.low_water_ratio`` and ``gc.min_free_blocks``."""
+FRONTIERS = 3
+"""Blocks of a plane that collection cannot use: two are being written, one is being collected."""
+LOW_WATER, HIGH_WATER, LEAST_FREE = 0.05, 0.06, 4
+"""The defaults of ``gc.low_water_ratio``, ``gc.high_water_ratio`` and ``gc.min_free_blocks``."""
 LEAST_MERGE_UNITS, LEAST_LOGS = 256, 12
 """Units of merging; and log blocks, that are the same share of fewer units within some percent."""
 DRAINED_PAGES = 16
@@ -51,20 +56,26 @@ def for_bursts(design: Design, longest_bytes: int) -> Design:
     """
     if design.disk or design.log_block:
         return design
-    capacity = max(LEAST_BYTES, BURSTS * longest_bytes)
-    if capacity >= design.capacity_bytes:
+    least = max(RANDOM_UNITS, BURSTS * longest_bytes // design.unit_bytes)
+    if design.values.get("default_state") == "random":
+        return _collecting(design, least)
+    if design.capacity_bytes <= WHOLE_UNITS * design.unit_bytes:
         return design
-    enough = ROOM_BURSTS * longest_bytes
+    return _with_room(design, least * design.unit_bytes, ROOM_BURSTS * longest_bytes)
+
+
+def _with_room(design: Design, capacity: int, enough_bytes: int) -> Design:
+    """Keep what is free or fast, up to what is enough."""
     bits = design.whole("nand.bits_per_cell", 1)
-    region = min(design.whole("pslc.bytes"), enough)
+    region = min(design.whole("pslc.bytes"), enough_bytes)
     spare = design.number(SPARE) * design.capacity_bytes - design.region_raw_bytes
     keys: dict[str, Value] = {}
     if design.whole("pslc.bytes"):
         step = design.row_bytes // bits
         keys["pslc.bytes"] = max(region // step, 1) * step
     if design.whole("pslc.dynamic_bytes"):
-        keys["pslc.dynamic_bytes"] = min(design.whole("pslc.dynamic_bytes"), enough)
-    keys[SPARE] = (min(max(spare, 0.0), bits * enough) + bits * region) / capacity
+        keys["pslc.dynamic_bytes"] = min(design.whole("pslc.dynamic_bytes"), enough_bytes)
+    keys[SPARE] = (min(max(spare, 0.0), bits * enough_bytes) + bits * region) / capacity
     share = capacity / design.capacity_bytes
     return _of(design, capacity, keys | _tables(design, share, capacity))
 
@@ -73,7 +84,7 @@ def at_rest(design: Design) -> Design:
     """Return a drive that comes to the same rest, small enough to be brought there at once."""
     if design.disk:
         return design
-    return _merging(design) if design.log_block else _collecting(design)
+    return _merging(design) if design.log_block else _collecting(design, UNITS)
 
 
 def _merging(design: Design) -> Design:
@@ -88,12 +99,14 @@ def _merging(design: Design) -> Design:
     return _of(design, capacity, keys | _memories(design, share, capacity))
 
 
-def _collecting(design: Design) -> Design:
+def _collecting(design: Design, least_units: int) -> Design:
     """Keep the share that collection has to work with, over what it keeps free."""
     all_blocks, used = design.blocks, design.capacity_bytes / design.row_bytes
-    regions_raw = design.region_raw_bytes / design.row_bytes
-    room = max(all_blocks - used - regions_raw - _kept_free(design, all_blocks) - FRONTIERS, 1.0)
-    pages, blocks = _shape(design, all_blocks, room / used)
+    spare = all_blocks - used - design.region_raw_bytes / design.row_bytes - FRONTIERS
+    # Where it always collects, what it works with are the last blocks.
+    always = spare - _kept_free(design, all_blocks) < 1
+    room = max(spare - _kept_free(design, all_blocks, always=always), 1.0)
+    pages, blocks = _shape(design, all_blocks, room / used, least_units)
     if (pages, blocks) == (design.whole("nand.pages_per_block", 64), all_blocks):
         return design
     row = design.planes * pages * design.page_bytes
@@ -102,7 +115,7 @@ def _collecting(design: Design) -> Design:
     ratio = blocks / all_blocks
     regions = [design.whole(key) / whole_step for key in ("pslc.bytes", "pslc.dynamic_bytes")]
     fewer = [max(round(each * ratio), 1) if each else 0 for each in regions]
-    held = blocks - fewer[0] - _kept_free(design, blocks) - FRONTIERS
+    held = blocks - fewer[0] - _kept_free(design, blocks, always=always) - FRONTIERS
     capacity = int(held * row / (1 + room / used)) // design.unit_bytes * design.unit_bytes
     keys: dict[str, Value] = {"nand.pages_per_block": pages, SPARE: blocks * row / capacity - 1}
     for key, count in zip(("pslc.bytes", "pslc.dynamic_bytes"), fewer, strict=True):
@@ -117,7 +130,7 @@ def _collecting(design: Design) -> Design:
     return _of(design, capacity, keys | _memories(design, share, capacity))
 
 
-def _shape(design: Design, blocks: int, room: float) -> tuple[int, int]:
+def _shape(design: Design, blocks: int, room: float, least_units: int) -> tuple[int, int]:
     """Return pages of a block and blocks of a plane, so that there are few units.
 
     Parameters
@@ -126,6 +139,8 @@ def _shape(design: Design, blocks: int, room: float) -> tuple[int, int]:
         Of a plane, of the whole drive.
     room
         What collection has to work with, as a share of what is held.
+    least_units
+        Of the drive.
     """
     pages, quantum = design.whole("nand.pages_per_block", 64), design.quantum_pages
     row = design.unit_bytes / (design.planes * design.page_bytes)
@@ -134,13 +149,25 @@ def _shape(design: Design, blocks: int, room: float) -> tuple[int, int]:
         if pages % (2 * quantum):
             break
         pages //= 2
-    blocks = min(blocks, max(math.ceil(UNITS * row / pages), least))
+    blocks = min(blocks, max(math.ceil(least_units * row / pages), least))
     return pages, blocks
 
 
-def _kept_free(design: Design, blocks: int) -> float:
-    least = max(design.whole("gc.min_free_blocks", LEAST_FREE), STOP_BLOCKS)
-    return max(math.floor(design.number("gc.low_water_ratio", LOW_WATER) * blocks), least)
+def _kept_free(design: Design, blocks: int, *, always: bool = False) -> float:
+    """Return the blocks of a plane that it keeps free on average; at least, if it always collects.
+
+    It collects from low to high water.
+    """
+    stops = design.whole("gc.stop_writes_blocks", STOP_BLOCKS)
+    if always:
+        return stops
+    least = max(design.whole("gc.min_free_blocks", LEAST_FREE), stops)
+    low, high = (
+        design.number(f"gc.{name}_water_ratio", usual) * blocks
+        for name, usual in (("low", LOW_WATER), ("high", HIGH_WATER))
+    )
+    low = max(math.floor(low), least)
+    return (low + max(math.floor(high), low)) / 2
 
 
 def _memories(design: Design, share: float, capacity: int) -> dict[str, Value]:
