@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from ssdscope.cli import interrupts
+from ssdscope.cli import serve as command
 from ssdscope.errors import UsageError
 from ssdscope.targets import open_target
 from ssdscope.targets.exports import Export, read_export
@@ -155,6 +157,22 @@ def test_a_server_that_goes_away_leaves_what_was_measured(serve: Serve, cli) -> 
     assert Path(place).exists(), "killed, it could not remove its socket"
     process.wait(timeout=30)  # until then its socket may still answer
     finish(serve()[0])
+
+
+def test_a_server_that_is_ended_while_it_introduces_itself_ends_as_later(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def introduce(_uris: list[str], *, read_only: bool) -> None:
+        del read_only
+        interrupts.came.append(signal.SIGTERM)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_introduce", introduce)
+    place = tmp_path / "socket"
+    how = Serving(str(place))
+    assert command._serve(open_target(DRIVE), how, 1, "normal", None, qemu=False) == 0
+    assert not place.exists()
+    interrupts.came.clear()
 
 
 def test_a_live_server_keeps_its_socket(serve: Serve, cli, tmp_path: Path) -> None:

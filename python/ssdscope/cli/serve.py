@@ -154,11 +154,19 @@ def _serve(
             workload["qemu"] = _for_qemu(opened, how, port, read_only=read_only)
 
     interrupts.came.clear()
-    served = serving.serve(opened, how, listening=introduce, asked=asked, statistics=tell)
+    try:
+        served = serving.serve(opened, how, listening=introduce, asked=asked, statistics=tell)
+    except KeyboardInterrupt:  # while it introduced itself: nobody was served
+        return _ended()
     tell(served)
     if served.broken is not None:
         error(f"the drive broke down: {served.broken}", None)
         return EXIT_FAILED
+    return _ended()
+
+
+def _ended() -> int:
+    """Say by which signal it ended."""
     return EXIT_INTERRUPTED if signal.SIGINT in interrupts.came else EXIT_DONE
 
 

@@ -183,22 +183,28 @@ class Fitter:
         for place, each in enumerate(free):
             if each.key in known:
                 slopes[~self._slow, place] = known[each.key]
-        for rows, wanted in (
-            (~self._slow, free),
-            (self._slow, [each for each in free if each.at_rest]),
-        ):
-            which: Which = "slow" if rows is self._slow else "quick"
-            asked = [each for each in wanted if which == "slow" or each.key not in known]
-            if not rows.any():
-                continue
-            changed = [moved(at.design, {each: each.step}) for each in asked]
-            for each, design, there in zip(
-                asked, changed, self._misses(changed, which), strict=True
-            ):
-                place = free.index(each)
-                if by := _moved_by(at.design, design, free)[place]:
-                    slopes[rows, place] = (there - at.misses)[rows] / by
+        unknown = [each for each in free if each.key not in known]
+        self._measure(slopes, at, free, unknown, "quick")
+        self._measure(slopes, at, free, [each for each in free if each.at_rest], "slow")
         return replace(at, free=free, slopes=slopes)
+
+    def _measure(
+        self,
+        slopes: npt.NDArray[np.float64],
+        at: Tried,
+        free: Sequence[Free],
+        asked: Sequence[Free],
+        which: Which,
+    ) -> None:
+        """Fill in what depends on some numbers, on rows that are quick or slow."""
+        rows = self._slow if which == "slow" else ~self._slow
+        if not rows.any():
+            return
+        changed = [moved(at.design, {each: each.step}) for each in asked]
+        for each, design, there in zip(asked, changed, self._misses(changed, which), strict=True):
+            place = free.index(each)
+            if by := _moved_by(at.design, design, free)[place]:
+                slopes[rows, place] = (there - at.misses)[rows] / by
 
     def _known_slopes(self, like: Tried | None) -> dict[str, npt.NDArray[np.float64]]:
         if like is None or like.slopes is None:

@@ -106,13 +106,9 @@ def fitted(
     spent_s = fitter.runner.spent_s
     best = min(fitter.kept, key=lambda each: each.cost)
     if len(quick) < len(rows):
-        first = [best, *_allowed(fitter.kept, best, math.inf)][:TRIED]
-        near = [each for each in first if each.cost < LIKELY * best.cost + ENOUGH]
+        near = _likely(fitter.kept, best)
         fitter = Fitter(Runner(rows, seed, spent_s, spent, work_s, all_reads=True), found.known())
-        pairs = [(like, other) for like in near for other in _of_spares(like.design)]
-        ran = fitter.tried([other for _, other in pairs])
-        at = min(range(len(ran)), key=lambda each: ran[each].cost)
-        best = fitter.fitted(ran[at], STEPS, pairs[at][0])
+        best = _on_all(near, fitter)
         best = climbed(fitter, best, partial(neighbours, found=found), SEARCH_SHARE * work_s)
     best = fitter.fitted(replace(best, slopes=None), LAST_STEPS)
     runner = fitter.runner
@@ -150,13 +146,26 @@ def _search_from(begun: Sequence[Tried], fitter: Fitter, found: Found, most_s: f
         climbed(fitter, each, around, most_s)
 
 
+def _likely(kept: Sequence[Tried], best: Tried) -> list[Tried]:
+    """Return the nearest of the structures that are hardly further off than the best."""
+    first = [best, *_allowed(kept, best, math.inf)][:TRIED]
+    return [each for each in first if each.cost < LIKELY * best.cost + ENOUGH]
+
+
+def _on_all(near: Sequence[Tried], fitter: Fitter) -> Tried:
+    """Fit the one of them to all rows that is nearest with some spare space."""
+    pairs = [(like, other) for like in near for other in _of_spares(like.design)]
+    ran = fitter.tried([other for _, other in pairs])
+    at = min(range(len(ran)), key=lambda each: ran[each].cost)
+    return fitter.fitted(ran[at], STEPS, pairs[at][0])
+
+
 def _of_spares(design: Design) -> Iterator[Design]:
     """Give it less and more of what only shows in long writes, which were not run before."""
     key = "ftl.log_blocks" if design.log_block else SPARE
-    for each in (free for free in free_of(design) if free.key == key):
-        for times in SPARES:
-            yield moved(design, {each: math.log(times)})
-    if design.disk:
+    every = [each for each in free_of(design) if each.key == key]
+    yield from (moved(design, {each: math.log(by)}) for each in every for by in SPARES)
+    if not every:
         yield design
 
 
