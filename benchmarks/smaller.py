@@ -10,7 +10,6 @@ workload: half, three of four, nine of ten.
 """
 
 import argparse
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from journal import Journal
 
 from ssdscope.errors import SsdscopeError
 from ssdscope.recovery.arrays import DrawnArray
@@ -65,18 +65,17 @@ def whole_ns(design: Design, rw: str, size: int) -> float:
     return float(found.parts["write"].latency_ns.mean())
 
 
-def compared(name: str, design: Design) -> dict[str, Any]:
-    """Return by workload the logarithm of what the smaller drive takes over the whole one."""
+def compared(name: str, design: Design) -> tuple[str, dict[str, Any]]:
+    """Return the name, and by workload the logarithm of what the smaller takes over the whole."""
     rows = [Row("rest", rw, size, DEPTH, 1, 1.0) for rw, size in ASKED]
     try:
         small = means_ns(Runner(rows, SEED), design)
         whole = [whole_ns(design, rw, size) for rw, size in ASKED]
     except SsdscopeError as error:
-        return {"drive": name, "reason": error.message}
+        return name, {"reason": error.message}
     off = {f"{rw} {size}": math.log(one / other)
            for (rw, size), one, other in zip(ASKED, small, whole, strict=True)}  # fmt: skip
-    return {"drive": name, "share": at_rest(design).capacity_bytes / design.capacity_bytes,
-            "off": off}  # fmt: skip
+    return name, {"share": at_rest(design).capacity_bytes / design.capacity_bytes, "off": off}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -86,17 +85,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--drawn", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
-    lines = options.file.read_text().splitlines() if options.file.exists() else []
-    done = [json.loads(line) for line in lines]
-    seen = {each["drive"] for each in done}
+    journal = Journal(options.file)
+    seen = frozenset(journal.done)
     asked = (delayed(compared)(*each) for each in designs(options.drawn) if each[0] not in seen)
-    with options.file.open("a") as file:
-        for each in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(asked):
-            done.append(each)
-            file.write(json.dumps(each) + "\n")
-            file.flush()
-    ran = [each["off"] for each in done if "off" in each]
-    print(f"{len(ran)} drives; {len(done) - len(ran)} could not run")
+    for name, found in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(asked):
+        journal.add(name, found)
+    ran = [each["off"] for each in journal.done.values() if "off" in each]
+    print(f"{len(ran)} drives; {len(journal.done) - len(ran)} could not run")
     for key in ran[0] if ran else ():
         off = np.abs(np.expm1([each[key] for each in ran]))
         parts = "  ".join(f"{each:6.1%}" for each in np.quantile(off, SHARES))

@@ -17,7 +17,6 @@ kept for this.
 
 import argparse
 import itertools
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,7 @@ from typing import Any
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import numpy as np
+from journal import Journal
 from reports import MODERN, PAPER, report_of
 from scipy.stats import qmc
 
@@ -208,24 +208,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--workloads", type=int, default=WORKLOADS)
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    journal = options.folder / "twins.jsonl"
-    lines = journal.read_text().splitlines() if journal.exists() else []
-    done = {each["drive"]: each for each in map(json.loads, lines)}
+    journal = Journal(options.folder / "twins.jsonl")
     if options.drawn:
         every = list(drawn(options.folder, options.drawn))
     else:
         every = [(name, f"sim:{name}") for name in options.drives.split(",")]
     for name, uri in every:
-        if name not in done:
+        if name not in journal.done:
             try:
-                done[name] = judge(options.folder, uri, options.workloads)
+                journal.add(name, judge(options.folder, uri, options.workloads))
             except (SsdscopeError, CalledProcessError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-            with journal.open("a") as file:
-                file.write(json.dumps({"drive": name} | done[name]) + "\n")
-        print(line(name, done[name]), flush=True)
-    passed = sum(done[name]["passes"] for name, _ in every if name in done)
+        print(line(name, journal.done[name]), flush=True)
+    passed = sum(journal.done[name]["passes"] for name, _ in every if name in journal.done)
     print(f"{passed} of {len(every)} pass")
     return 0 if passed == len(every) else 1
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from journal import Journal
 from reports import report_of
 from twins import drawn
 
@@ -115,21 +116,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--drawn", type=int, default=20)
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    journal = options.folder / "what-if.jsonl"
-    lines = journal.read_text().splitlines() if journal.exists() else []
-    done = {each["drive"]: each for each in map(json.loads, lines)}
+    journal = Journal(options.folder / "what-if.jsonl")
     every = list(drawn(options.folder, options.drawn))
     for name, path in every:
-        if name not in done:
+        if name not in journal.done:
             try:
-                done[name] = {"drive": name} | judge(options.folder, path)
+                journal.add(name, judge(options.folder, path))
             except SsdscopeError as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-            with journal.open("a") as file:
-                file.write(json.dumps(done[name]) + "\n")
-        print(json.dumps(done[name]), flush=True)
-    print(f"{sum(each['passes'] for each in done.values())} of {len(every)} are told")
+        print(json.dumps(journal.done[name]), flush=True)
+    print(f"{sum(each['passes'] for each in journal.done.values())} of {len(every)} are told")
     return 0
 
 

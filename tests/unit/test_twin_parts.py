@@ -287,7 +287,9 @@ def test_the_way_to_rest_is_held_to_by_its_first_rounds() -> None:
     assert (rest.sort, way.sort) == ("rest", "long")
     assert way.burst_bytes == 128 << 20, "four rounds; the fifth is too long to be run"
     assert np.exp(way.logs()) == pytest.approx(16 * 4096 * 1e9 / np.array([2e8, 1e8, 5e7, 5e7]))
-    assert [row.sort for row in held_out_rows(performance)] == ["rest"], "one round is no way"
+    assert [row.sort for row in held_out_rows(performance)] == ["rest"], (
+        "its first round is too long"
+    )
 
 
 def point(rw: str, size: int, depth: int, split: str, **more: Any) -> dict[str, Any]:

@@ -52,7 +52,10 @@ OF_REGIONS: dict[str, tuple[Value, ...]] = {"pslc.overflow": ("fold", "direct")}
 
 
 def neighbours(design: Design, found: Found) -> Iterator[Design]:
-    """Return all that differ in one respect that findings leave open."""
+    """Return all that differ in one respect that findings leave open.
+
+    Dies that were counted may yet be others, if what was measured says so.
+    """
     if design.disk:
         yield from _words(design, {"disk.queue_order": ("position", "oldest")})
         yield from _queue(design)

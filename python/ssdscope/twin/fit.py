@@ -66,6 +66,13 @@ class Tried:
         return float(np.median(np.abs(self.misses))) < FAILED
 
     @property
+    def slopes_by_key(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Slopes that are known, by the key of the number, shape (misses,)."""
+        if self.slopes is None:
+            return {}
+        return {each.key: self.slopes[:, place] for place, each in enumerate(self.free)}
+
+    @property
     def error(self) -> float:
         """Return the median of the misses, as a share."""
         return float(np.median(np.abs(np.expm1(self.misses))))
@@ -101,20 +108,18 @@ class Fitter:
 
     def tried(self, designs: Sequence[Design]) -> list[Tried]:
         """Run designs as they are."""
-        return [
-            Tried(design, misses, self.cost(misses))
-            for design, misses in zip(designs, self._misses(designs), strict=True)
-        ]
+        return self._judged(designs, self._misses(designs))
 
     def tried_quickly(self, designs: Sequence[Design], like: Tried) -> list[Tried]:
         """Run designs on what is cheap; of the rest they are taken to do as another does."""
-        ran = [
-            np.where(self._cheap, misses, like.misses) for misses in self._misses(designs, "cheap")
-        ]
-        return [
-            Tried(design, misses, self.cost(misses))
-            for design, misses in zip(designs, ran, strict=True)
-        ]
+        ran = self._misses(designs, "cheap")
+        return self._judged(designs, [np.where(self._cheap, each, like.misses) for each in ran])
+
+    def _judged(
+        self, designs: Sequence[Design], misses: Sequence[npt.NDArray[np.float64]]
+    ) -> list[Tried]:
+        pairs = zip(designs, misses, strict=True)
+        return [Tried(design, each, self.cost(each)) for design, each in pairs]
 
     def cost(self, misses: npt.NDArray[np.float64]) -> float:
         """Return what misses cost on average (soft L1)."""
@@ -179,7 +184,7 @@ class Fitter:
             return at
         free = tuple(free_of(at.design))
         slopes = np.zeros((at.misses.size, len(free)))
-        known = self._known_slopes(like)
+        known = {} if like is None else like.slopes_by_key
         for place, each in enumerate(free):
             if each.key in known:
                 slopes[~self._slow, place] = known[each.key]
@@ -205,11 +210,6 @@ class Fitter:
             place = free.index(each)
             if by := _moved_by(at.design, design, free)[place]:
                 slopes[rows, place] = (there - at.misses)[rows] / by
-
-    def _known_slopes(self, like: Tried | None) -> dict[str, npt.NDArray[np.float64]]:
-        if like is None or like.slopes is None:
-            return {}
-        return {each.key: like.slopes[:, place] for place, each in enumerate(like.free)}
 
     def promised(self, tried: Tried, like: Tried) -> float:
         """Return the cost of a design, were its numbers fitted and its slopes those of another."""
@@ -237,12 +237,9 @@ class Fitter:
         """Fit a neighbour with the slopes of the design beside it, which cost nothing."""
         if like.slopes is None:
             return each
-        own = {free.key: place for place, free in enumerate(like.free)}
-        free = tuple(free_of(each.design))
-        columns = [like.slopes[:, own[one.key]] if one.key in own else None for one in free]
-        slopes = np.column_stack(
-            [np.zeros(each.misses.size) if one is None else one for one in columns]
-        )
+        free, none = tuple(free_of(each.design)), np.zeros(each.misses.size)
+        known = like.slopes_by_key
+        slopes = np.column_stack([known.get(one.key, none) for one in free])
         at = replace(each, free=free, slopes=slopes)
         for _ in range(steps):
             better = self.stepped(at)

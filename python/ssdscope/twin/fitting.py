@@ -161,7 +161,7 @@ def _on_all(near: Sequence[Tried], fitter: Fitter) -> Tried:
 
 
 def _of_spares(design: Design) -> Iterator[Design]:
-    """Give it less and more of what only shows in long writes, which were not run before."""
+    """Return it with less and more of what only shows in long writes, which were not run yet."""
     key = "ftl.log_blocks" if design.log_block else SPARE
     every = [each for each in free_of(design) if each.key == key]
     yield from (moved(design, {each: math.log(by)}) for each in every for by in SPARES)

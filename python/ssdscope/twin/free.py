@@ -38,16 +38,16 @@ class Free:
     at_rest: bool = False
 
 
-PROGRAMS = (
-    Free("nand.program_ns", 1e4, 1e7, at_rest=True),
-    Free("pslc.program_ns", 1e4, 1e7, at_rest=True),
-)
+PROGRAM = Free("nand.program_ns", 1e4, 1e7, at_rest=True)
+REGION_PROGRAM = Free("pslc.program_ns", 1e4, 1e7, at_rest=True)
+PROGRAMS = (PROGRAM, REGION_PROGRAM)
 """What sets the pace of writes."""
+ERASE = Free("nand.erase_ns", 3e5, 1e7, step=0.2, at_rest=True)
 TIMES = (
     Free("host.firmware_ns", 50, 1e8),
     Free("nand.read_ns", 1e3, 1e7, at_rest=True),
-    PROGRAMS[0],
-    Free("nand.erase_ns", 3e5, 1e7, step=0.2, at_rest=True),
+    PROGRAM,
+    ERASE,
     Free("channel.ns_per_byte", 1e-3, 200, at_rest=True),
 )
 OF_LINKS = {
@@ -61,11 +61,11 @@ OF_TABLES = {
     ),
     "read_cache.bytes": (Free("read_cache.ns_per_byte", 1e-3, 100),),
     "pslc.bytes": (
-        PROGRAMS[1],
+        REGION_PROGRAM,
         Free("pslc.read_ns", 1e3, 1e7),
         Free("pslc.bytes", 1 << 20, 1 << 38, step=0.2, at_rest=True),
     ),
-    "pslc.dynamic_bytes": (PROGRAMS[1],),
+    "pslc.dynamic_bytes": (REGION_PROGRAM,),
     "map.load_ns": (Free("map.load_ns", 1e3, 1e8), Free("map.write_back_ns", 1e3, 1e8)),
     "map.cache_bytes": (Free("map.cache_bytes", 256, 1 << 32, step=0.2),),
 }
@@ -126,10 +126,9 @@ def moved(design: Design, free: Mapping[Free, float]) -> Design:
 
 
 def paced(design: Design, reads: float, writes: float) -> Design:
-    """Let all times be longer by a factor, and those of programs by another; as logarithms."""
-    of_programs = {*PROGRAMS, *(each for each in TIMES if each.key == "nand.erase_ns")}
-    every = free_of(design)
-    longer = {each: writes if each in of_programs else reads for each in every if _is_time(each)}
+    """Let all times be longer by a factor, and those of writing flash by another, as logarithms."""
+    of_writes, every = (*PROGRAMS, ERASE), free_of(design)
+    longer = {each: writes if each in of_writes else reads for each in every if _is_time(each)}
     return moved(design, longer | {each: -reads for each in every if each.key.endswith(PACES)})
 
 

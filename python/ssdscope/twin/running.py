@@ -17,7 +17,7 @@ from ssdscope.targets.crew import Crew
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin.noise import without_spikes
 from ssdscope.twin.rows import Row, stacked
-from ssdscope.twin.smaller import at_rest, for_bursts
+from ssdscope.twin.smaller import at_rest, for_bursts, written_over
 from ssdscope.workloads import Workload
 from ssdscope.workloads.figures import counted, stretch_latencies_ns
 
@@ -42,8 +42,7 @@ LEAST_REQUESTS = 200
 AT_ONCE = 4
 """Designs that are open at a time: they take memory."""
 OPEN_S, REST_BYTE_S = 5e-3, 2.5e-10
-WRITTEN_OVER = ("steady", "random")
-"""What it costs on one core to open a drive, and more by byte in those states."""
+"""What it costs on one core to open a drive, and more by byte of one that was written over."""
 
 
 def opened(values: Mapping[str, Value], state: str | None, seed: int) -> Device | None:
@@ -187,7 +186,7 @@ def _form(row: Row) -> str:
 def _opening_s(device: Device | None, state: str) -> float:
     if device is None:
         return OPEN_S
-    return OPEN_S + REST_BYTE_S * device.info.capacity_bytes * (state in WRITTEN_OVER)
+    return OPEN_S + REST_BYTE_S * device.info.capacity_bytes * written_over(state)
 
 
 def _effort(row: Row) -> float:

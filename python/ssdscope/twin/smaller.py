@@ -16,7 +16,7 @@ from ssdscope.twin.design import BESIDE_LOGS, SPARE, STOP_BLOCKS
 if TYPE_CHECKING:
     from ssdscope.twin.design import Design, Value
 
-__all__ = ["at_rest", "for_bursts"]
+__all__ = ["at_rest", "for_bursts", "written_over"]
 
 WHOLE_UNITS = 1 << 26
 """Of a drive that was filled in order: so many cost next to nothing."""
@@ -57,11 +57,16 @@ def for_bursts(design: Design, longest_bytes: int) -> Design:
     if design.disk or design.log_block:
         return design
     least = max(RANDOM_UNITS, BURSTS * longest_bytes // design.unit_bytes)
-    if design.values.get("default_state") == "random":
+    if written_over(str(design.values.get("default_state"))):
         return _collecting(design, least)
     if design.capacity_bytes <= WHOLE_UNITS * design.unit_bytes:
         return design
     return _with_room(design, least * design.unit_bytes, ROOM_BURSTS * longest_bytes)
+
+
+def written_over(state: str) -> bool:
+    """Say whether a drive in a state costs as much to make as it has units."""
+    return state.startswith(("random", "steady"))
 
 
 def _with_room(design: Design, capacity: int, enough_bytes: int) -> Design:
